@@ -34,10 +34,10 @@ extension HeaderReader {
     func outline() async throws -> ModelSources {
         var sources = ModelSources(name: plan.repository.id.name)
         sources.formats = ModelSources.formats(plan.files.map { ($0.file.path, $0.file.size) })
-        sources.isLoadable = plan.files.contains { SafetensorsFolder.isEntry($0.file.path) }
+        let paths = plan.files.map(\.file.path)
         // GGUF files describe themselves; a config.json beside them may be missing or another model's.
         let ggufs = plan.files.map(\.file).filter { GGUFModel.isModel($0.path) }
-        if !sources.isLoadable, let first = ggufs.map(\.path).sorted().first {
+        if !paths.contains(where: SafetensorsFolder.isEntry), let first = ggufs.map(\.path).sorted().first {
             let parts = Set(GGUFModel.paths(of: first))
             do { try await readGGUF(ggufs.filter { parts.contains($0.path) }, into: &sources) } catch let error
                 as AIError
@@ -46,6 +46,7 @@ extension HeaderReader {
             }
             return sources
         }
+        sources.isLoadable = ModelSources.isLoadable(paths)
         do { sources.configuration = try await configuration(isForgiving: true) } catch let error as AIError {
             throw error.rewriting(client.masked)
         }
@@ -66,6 +67,7 @@ extension HeaderReader {
         } else if !ggufs.isEmpty {
             try await readGGUF(ggufs, into: &sources)
         } else {
+            sources.isLoadable = ModelSources.isLoadable(weights.map(\.path))
             try await readTokenizer(into: &sources)
         }
         return sources

@@ -56,7 +56,7 @@ struct ModelFacts {
     var verdict: RunVerdict? {
         guard reference.repository.kind == .model else { return nil }
         if let inspection { return inspection.verdict }
-        if let plan, !plan.files.contains(where: { SafetensorsFolder.isEntry($0.file.path) }),
+        if let plan, !ModelSources.isLoadable(plan.files.map(\.file.path)),
             let format = variants.map(\.format).min()
         {
             return RunVerdict(

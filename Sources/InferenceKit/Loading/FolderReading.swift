@@ -64,7 +64,9 @@ struct FolderReading: Sendable {
     /// The obstacles to running a model, memory aside.
     static func obstacles(_ sources: ModelSources) -> [String] {
         var obstacles: [String] = []
-        if !sources.isLoadable {
+        if let fault = sources.weightsFault {
+            obstacles = [fault.message]
+        } else if !sources.isLoadable {
             obstacles = sources.formats.map { "\($0.format.rawValue) weights (\($0.evidence))" }
             if sources.formats.isEmpty { obstacles = ["no weights"] }
         }
@@ -132,6 +134,7 @@ struct FolderReading: Sendable {
         {
             throw .malformed(folder, fault)
         }
+        if obstacles.count == 1, let fault = sources.weightsFault { throw fault }
         // If the model cannot run anyway, its obstacles matter more than a broken tokenizer.
         if let tokenizerFault, tokenizerFault.code != .unsupportedModel, obstacles.count == 1 {
             throw tokenizerFault

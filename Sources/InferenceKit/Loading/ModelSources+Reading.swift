@@ -58,7 +58,8 @@ extension ModelSources {
         func paths(_ format: WeightFormat) -> [String] {
             names.filter { WeightFormat(fileName: $0) == format }.map { Path.join(folder, $0) }
         }
-        if let shard = paths(.safetensors).first {
+        let hasTorch = names.contains(where: TorchFolder.isEntry)
+        if let shard = paths(.safetensors).first, !hasTorch {
             let hasIndex = names.contains { $0.hasSuffix(".safetensors.index.json") }
             guard hasIndex || !Path.name(shard).contains("-of-") else {
                 throw .malformed(
@@ -76,11 +77,30 @@ extension ModelSources {
             try read(model)
             let models = Set(paths(.gguf).filter(GGUFModel.isModel).map { GGUFModel.paths(of: $0)[0] })
             choose(Path.name(chosen), of: models.count)
-        } else if !paths(.pickle).isEmpty {
-            var checkpoints: [TorchFile] = []
-            for path in paths(.pickle) { checkpoints.append(try TorchFile(path)) }
-            weights = StoredWeights(checkpoints)
+        } else if hasTorch {
+            try readTorch(folder, paths(.pickle))
+        } else {
+            try list(paths(.pickle))
         }
+    }
+
+    /// A checkpoint with anything but tensors is listed only, and not run.
+    private mutating func readTorch(_ folder: String, _ paths: [String]) throws(AIError) {
+        do throws(AIError) {
+            weights = StoredWeights(try TorchFolder(folder).files)
+            isLoadable = true
+        } catch {
+            guard error.code == .unsupportedModel else { throw error }
+            weightsFault = error
+            try list(paths)
+        }
+    }
+
+    private mutating func list(_ pickles: [String]) throws(AIError) {
+        guard !pickles.isEmpty else { return }
+        var checkpoints: [TorchFile] = []
+        for path in pickles { checkpoints.append(try TorchFile(path)) }
+        weights = StoredWeights(checkpoints)
     }
 
     private mutating func read(_ model: GGUFModel) throws(AIError) {

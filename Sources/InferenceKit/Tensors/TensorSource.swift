@@ -34,6 +34,7 @@ struct TensorSource: Sendable {
 
     var names: some Sequence<String> { places.keys }
     func has(_ name: String) -> Bool { places[name] != nil }
+    func shape(_ name: String) throws(AIError) -> [Int] { try find(name).shape }
 
     /// The names of stored tensors that belong to one of this name: its packed words, scales and biases.
     func members(_ name: String) -> [String] {
@@ -55,6 +56,8 @@ struct TensorSource: Sendable {
             throw .unsupported(file.path, "\(tensor.type) weights (tensor \"\(name)\") cannot be run yet")
         }
         try check(tensor, isTransposed ? [columns, rows] : [rows, columns])
+        // PyTorch stores a matrix that was transposed without a copy in the order of its columns.
+        let isTransposed = isTransposed != tensor.isTransposed
         let info = hub_info(format)
         let (length, block) = (isTransposed ? rows : columns, Int(info.block))
         guard length % block == 0, !isTransposed || WeightFormats.isFloat(format) else {

@@ -98,14 +98,16 @@ package struct SafetensorsFolder: Sendable {
     }
 
     /// An index: tensor name to shard name.
-    package static func weightMap(_ json: JSON, _ path: String) throws(AIError) -> [String: String] {
+    package static func weightMap(_ json: JSON, _ path: String, ending: String = ".safetensors") throws(AIError)
+        -> [String: String]
+    {
         guard let members = json["weight_map"]?.object?.members, !members.isEmpty else {
             throw .malformed(path, "it has no weight_map")
         }
         var map: [String: String] = [:]
         for (tensor, value) in members {
             // Only plain names: a shard outside the folder is not allowed.
-            guard let file = value.string, file.hasSuffix(".safetensors"), !file.contains("/") else {
+            guard let file = value.string, file.hasSuffix(ending), !file.contains("/") else {
                 throw .malformed(
                     path, "tensor \"\(tensor)\" has no valid file name", tensor: tensor,
                     expected: "a file of the folder", found: value.text())

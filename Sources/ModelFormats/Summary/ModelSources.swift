@@ -1,4 +1,4 @@
-import HubCore
+package import HubCore
 
 /// The metadata from a model's headers and small files, read in a folder or by ranges from a Hub.
 package struct ModelSources: Sendable {
@@ -22,8 +22,10 @@ package struct ModelSources: Sendable {
     package var weights: StoredWeights?
     /// The file with the weights if there are other models beside it; otherwise nil.
     package private(set) var chosen: String?
-    /// Whether the weights can be opened: safetensors with the standard names, or GGUF.
+    /// Whether the weights can be opened: safetensors or a PyTorch checkpoint with the standard names, or GGUF.
     package var isLoadable = false
+    /// Why a PyTorch checkpoint with a standard name is not opened.
+    package var weightsFault: AIError?
     /// nil if there is none or its kind is unknown.
     package var tokenizerKind: String?
     package var hasChatTemplate = false
@@ -45,6 +47,11 @@ package struct ModelSources: Sendable {
         return found.sorted { $0.key < $1.key }.map {
             Format(format: $0.key, evidence: $0.value.evidence, bytes: $0.value.bytes.bytes)
         }
+    }
+
+    /// Whether a folder with these files has weights that can be opened, as far as names tell; GGUF apart.
+    package static func isLoadable(_ paths: some Sequence<String>) -> Bool {
+        paths.contains { SafetensorsFolder.isEntry($0) || TorchFolder.isEntry($0) }
     }
 
     /// Sets which of several GGUF models the weights are from; the format's figures are then that model's.

@@ -10,10 +10,12 @@ package struct StoredTensor: Sendable, Hashable {
     package let elementCount: Int
     /// Bytes in the file.
     package let byteCount: Int
-    /// Their offset in the file; nil inside an archive.
+    /// Their offset in the file; nil if they are not in one piece.
     package let offset: Int?
     /// Its index in ``StoredWeights/files``.
     package let file: Int
+    /// Whether the bytes are in the order of the columns of a matrix of `shape`.
+    package var isTransposed = false
 }
 
 /// The tensors of a model over all its files, as their headers list them.
@@ -68,7 +70,8 @@ package struct StoredWeights: Sendable {
                 return StoredTensor(
                     name: tensor.name, type: tensor.dataType, shape: tensor.shape,
                     elementCount: tensor.elementCount,
-                    byteCount: overflow ? .max : all / 8, offset: nil, file: index)
+                    byteCount: overflow ? .max : all / 8, offset: tensor.byteRange?.lowerBound, file: index,
+                    isTransposed: tensor.isTransposed)
             }
         }
     }

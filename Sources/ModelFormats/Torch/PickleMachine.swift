@@ -266,9 +266,27 @@ struct PickleMachine {
             if case .imported(let number) = nodes[function],
                 PickleImport.harmless[imports[number].description] == .dictionary
             {
-                return pushDictionary()
+                return pushDictionary(try items(of: arguments))
             }
             push(.call(function: function, arguments: arguments))
+        }
+    }
+
+    /// The items that Python 2 gives an `OrderedDict` when it is made: `([[key, value], ...],)`.
+    private mutating func items(of arguments: Int) throws -> [(key: Int, value: Int)] {
+        guard case .tuple(let parts) = nodes[arguments], let first = parts.first, case .list(let list) = nodes[first]
+        else { return [] }
+        // Every call copies the list.
+        budget -= lists[list].count
+        guard budget >= 0 else { throw Fault(what: "is longer than hub reads", isLimit: true) }
+        return lists[list].compactMap { item in
+            let pair: [Int]
+            switch nodes[item] {
+            case .list(let number): pair = lists[number]
+            case .tuple(let parts): pair = parts
+            default: pair = []
+            }
+            return pair.count == 2 ? (pair[0], pair[1]) : nil
         }
     }
 

@@ -10,6 +10,12 @@ package struct TorchFile: Sendable {
         package let dataType: String
         package let shape: [Int]
         package let elementCount: Int
+        /// Where its values are in the file, one after another; nil if unknown.
+        package let byteRange: Range<Int>?
+        /// Whether the values of a matrix are in the order of its columns.
+        package let isTransposed: Bool
+        /// Why its values cannot be used where they are: `has the strides [0]`.
+        package let obstacle: String?
     }
 
     package let path: String
@@ -24,6 +30,8 @@ package struct TorchFile: Sendable {
     package let fault: String?
     /// Whether all of it was read, so that ``imports`` is complete.
     package let isReadToEnd: Bool
+    /// What keeps it from being a dictionary of tensors by name; nil if it is one.
+    package let otherContent: String?
 
     /// Maximum number of opcodes. A tensor takes a few dozen.
     private static let opcodeLimit = 8_000_000
@@ -46,8 +54,8 @@ package struct TorchFile: Sendable {
             try reading.archive(try ZipDirectory(bytes, path: path), bytes, path)
         } else if Self.isTapeArchive(bytes) {
             reading.isReadToEnd = false
-            reading.fault =
-                "it is a tar archive of an early PyTorch version, which hub does not read"
+            reading.fault = "it is a tar archive of an early PyTorch version, which hub does not read"
+            reading.otherContent = "is a tar archive"
         } else {
             let isOne = reading.pickles(bytes)
             guard isOne || bytes[0] == 0x80 || bytes.count < 4 else {
@@ -56,7 +64,7 @@ package struct TorchFile: Sendable {
             guard isOne || bytes[0] == 0x80 else { throw .malformed(path, "it has only \(bytes.count) bytes") }
         }
         (tensors, imports, fault) = (reading.tensors, reading.imports, reading.fault)
-        isReadToEnd = reading.isReadToEnd
+        (isReadToEnd, otherContent) = (reading.isReadToEnd, reading.otherContent)
         callingOpcodes = reading.calls.sorted()
     }
 
@@ -81,6 +89,7 @@ package struct TorchFile: Sendable {
         var calls: Set<String> = []
         var fault: String?
         var isReadToEnd = true
+        var otherContent: String?
         private var known: Set<PickleImport> = []
         private var budget = TorchFile.opcodeLimit
 
@@ -94,19 +103,22 @@ package struct TorchFile: Sendable {
             let entries = archive.entries.map { (name: $0.name.lowercased(), entry: $0) }
             let pickles = entries.filter { $0.name.hasSuffix(".pkl") }
             guard !pickles.isEmpty else { throw .malformed(path, "the archive has no pickle") }
-            let sizes = Dictionary(
-                entries.map { ($0.name, $0.entry.size) }, uniquingKeysWith: { first, _ in first })
             for (name, pickle) in pickles {
                 guard let range = pickle.byteRange else {
                     isReadToEnd = false
                     fault = fault ?? "\(pickle.name.printable) in it is compressed; PyTorch never writes that"
+                    otherContent = otherContent ?? "is compressed"
                     continue
                 }
                 var machine = PickleMachine(
                     UnsafeRawBufferPointer(rebasing: bytes[range]), at: 0, budget: budget)
                 let folder = name.hasSuffix("data.pkl") ? String(name.dropLast(8)) : ""
-                run(&machine) { storage in sizes["\(folder)data/\(storage.lowercased())"] }
+                guard let root = run(&machine).root else { continue }
+                collect(root, machine, TorchStorage.all(entries, folder: folder))
+                let order = entries.first { $0.name == folder + "byteorder" }?.entry.byteRange
+                if let order, bytes[order].elementsEqual("big".utf8) { otherContent = otherContent ?? "is big-endian" }
             }
+            if pickles.count > 1 { otherContent = otherContent ?? "has \(pickles.count) pickles, as TorchScript does" }
         }
 
         /// Before that: magic number, version, system info, the object, and the names of the storages, whose bytes
@@ -114,23 +126,34 @@ package struct TorchFile: Sendable {
         ///
         /// - Returns: whether it looks like a pickle: any byte may begin one.
         mutating func pickles(_ bytes: UnsafeRawBufferPointer) -> Bool {
-            var at = 0
-            for number in 0..<5 where at < bytes.count && fault == nil {
-                var machine = PickleMachine(bytes, at: at, budget: budget)
-                let (root, isNone) = run(&machine) { _ in nil }
-                at = machine.end
-                guard number == 0 else { continue }
-                guard let root, case .bytes(let range) = machine.nodes[root], bytes[range].elementsEqual(oldMark)
-                else { return !isNone }
+            var first = PickleMachine(bytes, at: 0, budget: budget)
+            let (root, isNone) = run(&first)
+            guard let root, case .bytes(let range) = first.nodes[root], bytes[range].elementsEqual(oldMark) else {
+                if let root { collect(root, first, nil) }
+                return !isNone
             }
+            var at = first.end
+            var rest: [(machine: PickleMachine, root: Int)] = []
+            for _ in 0..<4 where fault == nil {
+                var machine = PickleMachine(bytes, at: at, budget: budget)
+                if let root = run(&machine).root { rest.append((machine, root)) }
+                at = machine.end
+            }
+            guard rest.count > 2 else { return true }
+            var storages: [String: TorchStorage]?
+            if let names = rest.count > 3 ? rest[3].machine.texts(rest[3].root) : nil {
+                do {
+                    storages = try TorchStorage.all(bytes, at: at, names: names, types: rest[2].machine.storageTypes)
+                } catch { fault = fault ?? "it \((error as? PickleMachine.Fault)?.what ?? "\(error)")" }
+            } else {
+                fault = fault ?? "it does not name its storages"
+            }
+            collect(rest[2].root, rest[2].machine, storages)
             return true
         }
 
         /// - Returns: the pickle's result, and whether it fails before any import, as a file that is not a pickle does.
-        @discardableResult
-        private mutating func run(_ machine: inout PickleMachine, storageBytes: @escaping (String) -> Int?) -> (
-            root: Int?, isNone: Bool
-        ) {
+        private mutating func run(_ machine: inout PickleMachine) -> (root: Int?, isNone: Bool) {
             var root: Int?
             var isNone = false
             do throws(PickleMachine.Fault) { root = try machine.run() } catch {
@@ -141,12 +164,15 @@ package struct TorchFile: Sendable {
             budget = max(0, machine.budget)
             imports += machine.imports.filter { known.insert($0).inserted }
             calls.formUnion(machine.calls)
-            guard let root else { return (nil, isNone) }
-            var walk = TorchWalk(machine, fileSize: fileSize, storageBytes: storageBytes)
+            return (root, root == nil && isNone)
+        }
+
+        private mutating func collect(_ root: Int, _ machine: PickleMachine, _ storages: [String: TorchStorage]?) {
+            var walk = TorchWalk(machine, fileSize: fileSize, storages: storages)
             walk.collect(root)
             tensors += walk.tensors
             fault = fault ?? walk.fault
-            return (root, false)
+            otherContent = otherContent ?? walk.otherThanTensors(root)
         }
     }
 }

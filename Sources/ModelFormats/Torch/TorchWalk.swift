@@ -1,3 +1,5 @@
+import HubCore
+
 /// Finds the tensors in the result of a pickle.
 struct TorchWalk {
     private(set) var tensors: [TorchFile.Tensor] = []
@@ -5,7 +7,7 @@ struct TorchWalk {
     private(set) var fault: String?
 
     private let machine: PickleMachine
-    private let storageBytes: (String) -> Int?
+    private let storages: [String: TorchStorage]?
     private let fileSize: Int
     private var visited: Set<Int> = []
     private var open: [Frame] = []
@@ -36,11 +38,11 @@ struct TorchWalk {
 
     /// - Parameters:
     ///   - fileSize: bytes of the whole file, which no tensor can exceed.
-    ///   - storageBytes: the size of a storage in bytes; nil if unknown.
-    init(_ machine: PickleMachine, fileSize: Int, storageBytes: @escaping (String) -> Int?) {
+    ///   - storages: by their names in lower case; nil if the file has none.
+    init(_ machine: PickleMachine, fileSize: Int, storages: [String: TorchStorage]?) {
         self.machine = machine
         self.fileSize = fileSize
-        self.storageBytes = storageBytes
+        self.storages = storages
     }
 
     /// Walks dictionaries, lists and objects from a node; names are joined by dots. Each is visited once, so cycles
@@ -183,7 +185,7 @@ struct TorchWalk {
             elements = product
             shape.append(Int(value))
         }
-        var type = Self.storageTypes[machine.imports[kind].name] ?? machine.imports[kind].name
+        var type = TorchStorage.types[machine.imports[kind].name] ?? machine.imports[kind].name
         if isTyped, parts.count > 6, case .imported(let number) = machine.nodes[parts[6]] {
             type = PickleImport.torchTypes[machine.imports[number].name] ?? machine.imports[number].name
         }
@@ -192,13 +194,15 @@ struct TorchWalk {
             return fail(name, "has the shape \(shape), too large for the file's \(fileSize) bytes")
         }
         check(name, type, storage)
-        return TorchFile.Tensor(name: name, dataType: type, shape: shape, elementCount: elements)
+        let place = place(parts, storage, type, shape, elements, name)
+        return TorchFile.Tensor(
+            name: name, dataType: type, shape: shape, elementCount: elements, byteRange: place.range,
+            isTransposed: place.isTransposed, obstacle: place.obstacle)
     }
 
     private mutating func check(_ name: String, _ type: String, _ storage: [Int]) {
-        // In an old checkpoint a storage's location is unknown until the end; its size is bounded by the file.
         guard let key = machine.text(storage[2]), let bits = TensorDataType(rawValue: type)?.bits else { return }
-        let bytes = storageBytes(key) ?? fileSize
+        let bytes = storages?[key.lowercased()]?.size ?? fileSize
         // Strides may repeat elements, so a shape may exceed the storage; but the storage must have its declared size.
         guard case .int(let count) = machine.nodes[storage[4]], count >= 0,
             !count.multipliedReportingOverflow(by: Int64(bits / 8)).overflow
@@ -206,7 +210,7 @@ struct TorchWalk {
             _ = fail(name, "has a storage of invalid size")
             return
         }
-        let isUntyped = type != Self.storageTypes[storageName(storage)]
+        let isUntyped = type != TorchStorage.types[storageName(storage)]
         let needed = isUntyped ? count : count * Int64(bits / 8)
         if Int64(bytes) < needed { _ = fail(name, "needs \(needed) bytes; its storage has \(bytes)") }
     }
@@ -216,15 +220,99 @@ struct TorchWalk {
         return machine.imports[kind].name
     }
 
+    // MARK: Where the values are
+
+    private struct Place {
+        var range: Range<Int>?
+        var isTransposed = false
+        /// Why the values cannot be used where they are.
+        var obstacle: String?
+    }
+
+    private mutating func place(
+        _ parts: [Int], _ storage: [Int], _ type: String, _ shape: [Int], _ elements: Int, _ name: String
+    ) -> Place {
+        guard let key = machine.text(storage[2]), let storages else { return Place(obstacle: "has no storage") }
+        guard let found = storages[key.lowercased()] else {
+            _ = fail(name, "has no storage: the file has no \(key.printable)")
+            return Place()
+        }
+        guard let bits = TensorDataType(rawValue: type)?.bits, bits % 8 == 0 else {
+            return Place(obstacle: "has the type \(type.printable)")
+        }
+        guard parts.count >= 4, case .int(let offset) = machine.nodes[parts[1]], offset >= 0,
+            case .tuple(let steps) = machine.nodes[parts[3]], steps.count == shape.count
+        else {
+            _ = fail(name, "has no valid offset and strides")
+            return Place()
+        }
+        var strides: [Int] = []
+        for step in steps {
+            guard case .int(let value) = machine.nodes[step], value >= 0 else {
+                _ = fail(name, "has no valid offset and strides")
+                return Place()
+            }
+            strides.append(Int(value))
+        }
+        // An empty tensor has no values anywhere.
+        guard elements > 0 else { return Place(range: 0..<0) }
+        guard let end = Self.end(Int(offset), shape, strides), end <= found.size / (bits / 8) else {
+            _ = fail(name, "goes past the end of its storage of \(found.size) bytes")
+            return Place()
+        }
+        guard let bytes = found.byteRange else { return Place(obstacle: "has a compressed storage") }
+        // A storage may also be a piece of another, which has its own place.
+        guard storage.count < 6 || Self.isNone(machine.nodes[storage[5]]) else {
+            return Place(obstacle: "has a storage that is a piece of another")
+        }
+        let isTransposed = !Self.isContiguous(shape, strides)
+        guard !isTransposed || shape.count == 2 && Self.isContiguous(shape.reversed(), strides.reversed()) else {
+            return Place(obstacle: "has the strides \(strides) with the shape \(shape)")
+        }
+        let start = bytes.lowerBound + Int(offset) * (bits / 8)
+        return Place(range: start..<start + elements * (bits / 8), isTransposed: isTransposed)
+    }
+
+    private static func isNone(_ node: PickleMachine.Node) -> Bool {
+        if case .none = node { return true }
+        return false
+    }
+
+    /// The end of the last element, in elements; nil if it overflows.
+    private static func end(_ offset: Int, _ shape: [Int], _ strides: [Int]) -> Int? {
+        var end = Int64(offset).addedClamped(1)
+        for (size, stride) in zip(shape, strides) {
+            end = end.addedClamped(Int64(size - 1).multipliedClamped(by: Int64(stride)))
+        }
+        return end == .max ? nil : Int(end)
+    }
+
+    /// Whether the elements follow each other, the last dimension first.
+    private static func isContiguous(_ shape: [Int], _ strides: [Int]) -> Bool {
+        var expected = 1
+        for (size, stride) in zip(shape, strides).reversed() where size != 1 {
+            guard stride == expected else { return false }
+            expected *= size
+        }
+        return true
+    }
+
     private mutating func fail(_ name: String, _ what: String) -> TorchFile.Tensor? {
         fault = fault ?? "tensor \"\(name)\" \(what)"
         return nil
     }
 
-    /// The element types of torch's storages.
-    private static let storageTypes = [
-        "FloatStorage": "F32", "DoubleStorage": "F64", "HalfStorage": "F16", "BFloat16Storage": "BF16",
-        "LongStorage": "I64", "IntStorage": "I32", "ShortStorage": "I16", "CharStorage": "I8", "ByteStorage": "U8",
-        "BoolStorage": "BOOL", "ComplexFloatStorage": "C64",
-    ]
+    // MARK: State dictionaries
+
+    /// What keeps the result of a pickle from being a dictionary of tensors by name; nil if it is one. To be called
+    /// after ``collect(_:)``.
+    func otherThanTensors(_ root: Int) -> String? {
+        guard case .dictionary(let number) = machine.nodes[root] else { return "is no dictionary of tensors" }
+        for (key, value) in machine.dictionaries[number] {
+            guard let name = machine.text(key) else { return "has a key that is not text" }
+            guard tensorParts(value) != nil else { return "has \"\(name.printable)\", which is not a tensor" }
+        }
+        let isSame = tensors.count == machine.dictionaries[number].count
+        return isSame && Set(tensors.map(\.name)).count == tensors.count ? nil : "has tensors outside its dictionary"
+    }
 }

@@ -31,12 +31,25 @@ struct ZipDirectory: Sendable {
             var reader = ByteReader(bytes, at: place.offset)
             var entries: [Entry] = []
             for _ in 0..<place.count { entries.append(try Self.entry(&reader, path)) }
+            try Self.checkDistinct(entries, path)
             self.entries = entries
         } catch is ByteReader.Short {
             throw .malformed(
                 path, "its ZIP directory goes past the end of the file; the file is truncated or damaged")
         } catch {
             throw AIError.wrapping(error)
+        }
+    }
+
+    /// Programs would read different files from an archive with two of a name or two in one place.
+    private static func checkDistinct(_ entries: [Entry], _ path: String) throws {
+        var names: Set<String> = []
+        for entry in entries where !names.insert(entry.name).inserted {
+            throw AIError.malformed(path, "\(entry.name.printable) is in it twice")
+        }
+        let ranges = entries.compactMap(\.byteRange).filter { !$0.isEmpty }.sorted { $0.lowerBound < $1.lowerBound }
+        for (first, second) in zip(ranges, ranges.dropFirst()) where first.upperBound > second.lowerBound {
+            throw AIError.malformed(path, "files in it overlap at byte \(second.lowerBound)")
         }
     }
 

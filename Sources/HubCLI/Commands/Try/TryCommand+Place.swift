@@ -154,8 +154,8 @@ extension TryCommand {
             throw error
         }
         guard let configuration = outline.configuration else { return }
-        let weights =
-            outline.formats.first { $0.format == (configuration.isGGUF ? .gguf : .safetensors) }?.bytes ?? 0
+        let usual: [WeightFormat] = configuration.isGGUF ? [.gguf] : [.safetensors, .pickle]
+        let weights = outline.formats.first { usual.contains($0.format) }?.bytes ?? 0
         let (needed, positions) = RunnableModels.memory(
             weightsBytes: weights, configuration, request.options)
         let available = try Machine.memory().available
