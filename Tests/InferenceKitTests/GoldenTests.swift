@@ -13,7 +13,7 @@ import Testing
         "micro-llama-yarn", "micro-llama-yarn-explicit", "micro-mistral", "micro-qwen2", "micro-qwen3",
         "micro-gemma",
         "micro-gemma2", "micro-gemma3", "micro-phi3", "micro-phi3-partial", "micro-phi3-longrope-short",
-        "micro-phi3-longrope-long", "micro-gpt2", "micro-opt",
+        "micro-phi3-longrope-long", "micro-gpt2", "micro-opt", "micro-opt-pickle",
     ]
     private static let quantized = [
         "tiny-shakespeare-gguf-f16", "tiny-shakespeare-gguf-q8_0", "tiny-shakespeare-gguf-q4_0",
@@ -85,6 +85,7 @@ import Testing
         "micro-bert", "micro-bert-cls", "micro-bert-cls-plain", "micro-bert-lasttoken",
         "micro-bert-lasttoken-plain",
         "micro-bert-max", "micro-bert-mean-plain", "micro-qwen3-embedding", "micro-gguf-bert",
+        "micro-bert-legacy",
     ]) func embeddings(name: String) async throws {
         let (golden, path) = try golden(name)
         let sentences = try #require(golden["sentences"]?.array)

@@ -36,6 +36,16 @@ struct TensorSource: Sendable {
     func has(_ name: String) -> Bool { places[name] != nil }
     func shape(_ name: String) throws(AIError) -> [Int] { try find(name).shape }
 
+    /// Whether a tensor has the bytes of one of the others: PyTorch lists tied weights under every name.
+    func isTied(_ name: String, to others: Set<String>) -> Bool {
+        guard let place = places[name], let offset = weights.tensors[place].offset else { return false }
+        let (file, count) = (weights.tensors[place].file, weights.tensors[place].byteCount)
+        return count > 0 && others.contains { other in
+            let other = weights.tensors[places[other]!]
+            return other.offset == offset && other.file == file && other.byteCount == count
+        }
+    }
+
     /// The names of stored tensors that belong to one of this name: its packed words, scales and biases.
     func members(_ name: String) -> [String] {
         guard isPacked(name) else { return [name] }

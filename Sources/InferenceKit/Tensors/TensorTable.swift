@@ -91,6 +91,8 @@ struct TensorTable: Sendable {
             !names.isOptional(name) && !heads.contains(where: name.hasPrefix)
                 && ![.buffer, .vision, .audio].contains(TensorPart(name)) && !name.contains("multi_modal_projector")
         }
+        let used = Set(source.names).subtracting(left)
+        left = left.filter { !source.isTied($0, to: used) }
         guard let name = left.min() else { return }
         let more = left.count > 1 ? " and \(left.count - 1) more" : ""
         throw .unsupported(source.path, "tensor \"\(name)\"\(more) is not part of this architecture")

@@ -4,7 +4,8 @@ package struct ModelTensor: Sendable, Hashable {
     package let name: String
     /// nil if the stored tensors do not tell.
     package let shape: [Int]?
-    /// Number of weights; 0 if it is not a parameter (a mask, a position table).
+    /// Number of weights; 0 if it is not a parameter of its own (a mask, a position table, a
+    /// tied tensor).
     package let parameters: Int64
     /// Its bytes, scales included.
     package let byteCount: Int64
@@ -74,7 +75,7 @@ private struct TensorGrouping {
         let tensor = stored[index]
         return ModelTensor(
             name: tensor.name, shape: tensor.shape,
-            parameters: TensorPart(tensor.name) == .buffer ? 0 : Int64(tensor.elementCount),
+            parameters: TensorPart(tensor.name) == .buffer || tensor.isTied ? 0 : Int64(tensor.elementCount),
             byteCount: Int64(tensor.byteCount), storage: tensor.type, members: [index])
     }
 

@@ -16,6 +16,8 @@ package struct StoredTensor: Sendable, Hashable {
     package let file: Int
     /// Whether the bytes are in the order of the columns of a matrix of `shape`.
     package var isTransposed = false
+    /// Whether its bytes are those of an earlier tensor: PyTorch lists tied weights under every name.
+    package var isTied = false
 }
 
 /// The tensors of a model over all its files, as their headers list them.
@@ -63,6 +65,7 @@ package struct StoredWeights: Sendable {
 
     package init(_ checkpoints: [TorchFile]) {
         files = checkpoints.map { File(path: $0.path, size: $0.fileSize, format: .pickle) }
+        var places = checkpoints.map { _ in Set<Range<Int>>() }
         tensors = checkpoints.enumerated().flatMap { index, file in
             file.tensors.map { tensor in
                 let bits = TensorDataType(rawValue: tensor.dataType)?.bits ?? 8
@@ -71,17 +74,20 @@ package struct StoredWeights: Sendable {
                     name: tensor.name, type: tensor.dataType, shape: tensor.shape,
                     elementCount: tensor.elementCount,
                     byteCount: overflow ? .max : all / 8, offset: tensor.byteRange?.lowerBound, file: index,
-                    isTransposed: tensor.isTransposed)
+                    isTransposed: tensor.isTransposed,
+                    isTied: tensor.byteRange.map { !$0.isEmpty && !places[index].insert($0).inserted } ?? false)
             }
         }
     }
 
-    /// Bytes of all tensors.
-    package var tensorBytes: Int64 { tensors.reduce(ByteCount(0)) { $0 + ByteCount(Int64($1.byteCount)) }.bytes }
+    /// Bytes of all tensors, tied ones once.
+    package var tensorBytes: Int64 {
+        tensors.lazy.filter { !$0.isTied }.reduce(ByteCount(0)) { $0 + ByteCount(Int64($1.byteCount)) }.bytes
+    }
 
     /// Elements by type, packed weights counted as words: `["BF16": 1115264]`.
     package var dataTypes: [String: Int64] {
-        tensors.reduce(into: [:]) { counts, tensor in
+        tensors.lazy.filter { !$0.isTied }.reduce(into: [:]) { counts, tensor in
             let sum = ByteCount(counts[tensor.type] ?? 0) + ByteCount(Int64(tensor.elementCount))
             counts[tensor.type] = sum.bytes
         }
