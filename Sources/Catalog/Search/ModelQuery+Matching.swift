@@ -28,6 +28,7 @@ extension ModelQuery {
             Self.verdict(record.sizeBytes, to: maximumSize),
             Self.verdict(weightBytes(of: record), to: maximumWeightBytes),
         ]
+        if let runner, !runner.runs(record, weightBytes: weightBytes(of: record)) { return .fails }
         if verdicts.contains(.fails) { return .fails }
         return verdicts.contains(.unknown) ? .unknown : .matches
     }
@@ -47,8 +48,6 @@ extension ModelQuery {
             && meets(license) { $0 == record.license || record.hasTag("license:\($0)") }
             && meets(format, record.isOffered(in:))
             && tags.allSatisfy(record.hasTag)
-            && (anyTags.isEmpty || anyTags.contains(where: record.hasTag))
-            && !withoutTags.contains(where: record.hasTag)
             && capability?.isShown(by: record) ?? true
             && ids?.contains(id.name) ?? true
     }

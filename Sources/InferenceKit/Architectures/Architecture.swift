@@ -94,7 +94,7 @@ enum Architectures {
         guard let type = configuration.modelType else { return ["no model_type in config.json"] }
         guard let architecture = of(configuration) else { return ["architecture \(type.printable)"] }
         var found: [String] = []
-        if let quantization = configuration.quantization, !quantization.isMLX {
+        if let quantization = configuration.quantization, !RunnableModels.methods.contains(quantization.method) {
             found.append(quantization.description)
         }
         // Faults of values are reported as faults.
