@@ -3,12 +3,6 @@ package import ModelFormats
 
 /// The models that this version runs, judged by card, file names and `config.json`.
 package enum RunnableModels {
-    /// A sentence for people.
-    package static let sentence: String = {
-        let names = Architectures.all.map(\.name)
-        return "hub runs \(names.dropLast().joined(separator: ", ")) and \(names.last ?? "") models"
-    }()
-
     /// The formats of weights that run, the preferred first.
     static let formats: [WeightFormat] = [.safetensors, .gguf, .mlx]
 
