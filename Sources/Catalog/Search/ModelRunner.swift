@@ -13,10 +13,14 @@ package struct ModelRunner: Sendable, Hashable {
     }
 
     /// Whether a model runs, memory aside; nil if too little is known of it.
-    package func judge(_ record: ModelRecord) -> SupportedModels.Judgement? {
+    ///
+    /// - Parameter formats: those of its weights; nil for what its tags say.
+    package func judge(_ record: ModelRecord, formats: [String]? = nil) -> SupportedModels.Judgement? {
         guard record.repository.kind == .model else { return nil }
         if record.isAdapter { return .fails(.adapter) }
-        return engine.judge(record.facts(with: entries[record.repository.id.name]))
+        var facts = record.facts(with: entries[record.repository.id.name])
+        if let formats { facts.formats = formats }
+        return engine.judge(facts)
     }
 
     /// Whether a model is known to run, if its weights have so many bytes; nil if that is unknown.

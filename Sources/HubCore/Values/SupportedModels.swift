@@ -160,7 +160,8 @@ extension SupportedModels {
             guard let task = running.lazy.compactMap({ $0.classes[modelClass] }).first else {
                 return .fails(.modelClass(modelClass))
             }
-            return .runs(format: format, generates: task == Self.generation)
+            let embeds = facts.task.map(Self.embeds) ?? false
+            return .runs(format: format, generates: task == Self.generation && !embeds)
         }
         guard let task = facts.task else {
             return .runs(format: format, generates: running[0].tasks.first == Self.generation)

@@ -50,9 +50,7 @@ package enum RunnableModels {
         return tasks
     }
 
-    private static func names(_ formats: [WeightFormat]) -> [String] {
-        formats.map { $0 == .pickle ? "pickle" : $0.identifier }
-    }
+    private static func names(_ formats: [WeightFormat]) -> [String] { formats.map(\.supportedName) }
 
     /// The obstacles to running a model, memory aside. Unread headers may add more.
     package static func obstacles(_ sources: ModelSources) -> [String] { FolderReading.obstacles(sources) }

@@ -60,15 +60,14 @@ extension InfoCommand {
             facts.registry = registry
             facts.curated = registry.entriesByRepository[reference.repository.id.name]
         }
-        if !request.inspect {
-            try await readCard(
-                &facts, workspace, asks: !workspace.isOffline && failure == nil && !isGone, context.output)
-        }
+        let asks = !workspace.isOffline && failure == nil && !isGone
+        if !request.inspect { try await readCard(&facts, workspace, asks: asks, context.output) }
         if request.inspect {
             facts.inspection = InspectionView(
                 facts: try await inspection(facts, workspace), context: request.contextLength,
                 memoryTotal: facts.memoryTotal)
         }
+        try await judge(&facts, workspace, asks: asks, context)
         let view = InfoView(facts: facts, context: context)
         context.output.render(json: view.json, quiet: [reference.repository.id.name]) {
             view.show()

@@ -68,6 +68,9 @@ extension TryCommand {
         let tried = TriedModel(
             at: context.now, verdict: smoke.verdict.rawValue, tokensPerSecond: smoke.speed?.tokensPerSecond)
         let catalog = try await context.workspace(tellsFault: false).dispensable
+        if let speed = smoke.speed {
+            await context.remember(memorySpeed: speed.memoryBytesPerSecond, threads: speed.threads, catalog)
+        }
         await Blocking.run {
             _ = catalog.use { catalog throws(AIError) in try catalog.remember(tried, of: repository, at: commit) }
         }
