@@ -26,7 +26,7 @@ import Testing
     @Test func formatsAndPackingsAreThoseOfTheLoader() throws {
         for (folder, format) in [
             ("tiny-shakespeare", "safetensors"), ("tiny-shakespeare-gguf", "gguf"),
-            ("tiny-shakespeare-mlx-4bit", "mlx"),
+            ("tiny-shakespeare-mlx-4bit", "mlx"), ("micro/opt-pickle", "pickle"),
         ] {
             #expect(engine.formats.contains(format))
             #expect(try FolderReading(try Fixtures.path(folder)).obstacles.isEmpty, "\(format)")

@@ -4,7 +4,7 @@ package import ModelFormats
 /// The models that this version runs, judged by card, file names and `config.json`.
 package enum RunnableModels {
     /// The formats of weights that run, the preferred first.
-    static let formats: [WeightFormat] = [.safetensors, .gguf, .mlx]
+    static let formats: [WeightFormat] = [.safetensors, .gguf, .mlx, .pickle]
 
     /// The ways of packing weights in safetensors that run.
     static let methods: Set<QuantizationConfiguration.Method> = [.mlx]

@@ -32,8 +32,10 @@ import Testing
             let result = try await stage.run("info", "org/m")
             #expect(result.output.contains("  runs        no: \(why) not supported yet\n"), "\(result.output)")
         }
-        let pickle = try await Self.stage("org/m", [:], file: "pytorch_model.bin").run("info", "org/m")
-        #expect(pickle.output.contains("  runs        no: PyTorch pickle weights are not supported yet\n"))
+        let onnx = try await Self.stage("org/m", [:], file: "model.onnx").run("info", "org/m")
+        #expect(onnx.output.contains("  runs        no: ONNX weights are not supported yet\n"))
+        let odd = try await Self.stage("org/m", Self.tags("llama"), file: "weights.bin").run("info", "org/m")
+        #expect(odd.output.contains("  runs        no: its weights are under other names than transformers gives them\n"))
     }
 
     /// Where neither tags nor the curated list tell, config.json does, once.

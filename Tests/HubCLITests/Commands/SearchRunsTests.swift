@@ -35,6 +35,7 @@ import Testing
         model("mlx", library: "mlx", ["mlx", "safetensors", "qwen2", "4-bit"]),
         model("vectors", library: "sentence-transformers", task: "sentence-similarity", ["safetensors", "bert"]),
         model("class", task: nil, ["safetensors"], config("bert", "BertForTokenClassification")),
+        model("pickle", task: "fill-mask", ["pytorch", "bert"]),
         model("both", ["safetensors", "gguf", "llama", "gptq"]),
         model("sees", task: "image-text-to-text", ["safetensors", "gemma3"]),
     ]

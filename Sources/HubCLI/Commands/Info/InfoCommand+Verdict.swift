@@ -25,9 +25,8 @@ extension InfoCommand {
         } else {
             return
         }
-        let isNamed = variant.format == .gguf || plan.files.contains { SafetensorsFolder.isEntry($0.file.path) }
-        if verdict.isPossible, [.safetensors, .mlx].contains(variant.format), !isNamed {
-            verdict.obstacle = "its weights are under other names than model.safetensors"
+        if verdict.isPossible, variant.format != .gguf, !ModelSources.isLoadable(plan.files.map(\.file.path)) {
+            verdict.obstacle = "its weights are under other names than transformers gives them"
         }
         let need = try await Blocking.run { try plan.memoryNeed(of: variant) }
         verdict.need(memory: facts.inspection?.memoryBytes ?? need.bytes, of: machine.memoryTotal)
