@@ -35,7 +35,9 @@ import Testing
             let json = try JSON.parse(
                 Array(#"{"model_type": "llama", "quantization_config": {"quant_method": "\(method)"}}"#.utf8))
             let configuration = try ModelConfiguration(json, path: "config.json", isForgiving: true)
-            let isRefused = Architectures.obstacles(configuration, stored: nil).contains { $0.contains("quantisation") }
+            let isRefused = Architectures.obstacles(configuration, stored: nil).contains {
+                $0.contains("quantisation")
+            }
             #expect(isRefused != engine.quantizations.contains(method), "\(method)")
         }
     }

@@ -72,7 +72,9 @@ extension ModelRecord {
     /// Whether a tag that is the name of an architecture means that of its `config.json`.
     private var isOfKnownLibrary: Bool {
         guard let library else { return true }
-        let known = ["transformers", "sentence-transformers", "mlx", "gguf", "llama.cpp", "pytorch", "safetensors", "vllm"]
+        let known = [
+            "transformers", "sentence-transformers", "mlx", "gguf", "llama.cpp", "pytorch", "safetensors", "vllm",
+        ]
         return known.contains(library) || library.hasPrefix("mlx-") || hasTag("transformers")
             || hasTag("sentence-transformers")
     }

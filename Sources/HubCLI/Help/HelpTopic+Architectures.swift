@@ -36,7 +36,8 @@ extension HelpTopic {
         }
         let names = checked.map(\.modelType).joined(separator: ", ")
         return table.lines(width: width).map(\.plain)
-            + [""] + TextWrap.lines("The files of these are only checked, by hub try --check: \(names).", width: width)
+            + [""]
+            + TextWrap.lines("The files of these are only checked, by hub try --check: \(names).", width: width)
     }
 
     private static func json(_ engine: SupportedModels) -> JSONObject {

@@ -184,7 +184,8 @@ extension SupportedModels {
         case "zero-shot-classification", "text-ranking": family.tasks.contains("text-classification")
         // Models that see pictures too run as far as text goes.
         case "image-text-to-text", "any-to-any":
-            family.tasks.contains(generation) && family.classes.keys.contains { $0.hasSuffix("ForConditionalGeneration") }
+            family.tasks.contains(generation)
+                && family.classes.keys.contains { $0.hasSuffix("ForConditionalGeneration") }
         default: false
         }
     }

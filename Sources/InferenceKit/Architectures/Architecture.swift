@@ -75,6 +75,9 @@ enum Architectures {
         .llama, .mistral, .qwen2, .qwen3, .gemma, .gemma2, .gemma3, .phi3, .gpt2, .opt, .bert,
     ]
 
+    /// The ways of packing weights in safetensors that run.
+    static let methods: Set<QuantizationConfiguration.Method> = [.mlx]
+
     private static let byModelType = Dictionary(
         uniqueKeysWithValues: all.flatMap { family in family.modelTypes.map { ($0, family) } })
     private static let byGGUFName = Dictionary(
@@ -94,7 +97,7 @@ enum Architectures {
         guard let type = configuration.modelType else { return ["no model_type in config.json"] }
         guard let architecture = of(configuration) else { return ["architecture \(type.printable)"] }
         var found: [String] = []
-        if let quantization = configuration.quantization, !RunnableModels.methods.contains(quantization.method) {
+        if let quantization = configuration.quantization, !methods.contains(quantization.method) {
             found.append(quantization.description)
         }
         // Faults of values are reported as faults.

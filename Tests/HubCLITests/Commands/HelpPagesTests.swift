@@ -57,8 +57,11 @@ import Testing
         }
         let bert = try #require(families.first { $0["model_type"]?.string == "bert" })
         #expect(bert["gguf"]?.string == "bert" && bert["runs"]?.bool == true)
-        #expect(bert.strings("tasks").contains("feature-extraction") && bert.strings("tasks").contains("text-ranking"))
-        #expect(page.lines.contains { $0.hasPrefix("bert ") && $0.contains("vectors, ") && $0.contains("safetensors ") })
+        #expect(
+            bert.strings("tasks").contains("feature-extraction") && bert.strings("tasks").contains("text-ranking"))
+        #expect(
+            page.lines.contains { $0.hasPrefix("bert ") && $0.contains("vectors, ") && $0.contains("safetensors ") }
+        )
         #expect(families.first { $0["model_type"]?.string == "mistral" }?["gguf"]?.string == "llama")
         #expect(families.first { $0["model_type"]?.string == "mamba" }?["runs"]?.bool == false)
         #expect(document.strings("formats").starts(with: ["safetensors", "gguf", "mlx", "pickle"]))

@@ -35,7 +35,9 @@ import Testing
         let onnx = try await Self.stage("org/m", [:], file: "model.onnx").run("info", "org/m")
         #expect(onnx.output.contains("  runs        no: ONNX weights are not supported yet\n"))
         let odd = try await Self.stage("org/m", Self.tags("llama"), file: "weights.bin").run("info", "org/m")
-        #expect(odd.output.contains("  runs        no: its weights are under other names than transformers gives them\n"))
+        #expect(
+            odd.output.contains(
+                "  runs        no: its weights are under other names than transformers gives them\n"))
     }
 
     /// Where neither tags nor the curated list tell, config.json does, once.
@@ -70,7 +72,9 @@ import Testing
         #expect(stage.hub.requests("config.json").isEmpty && stage.hub.requests(".gguf").isEmpty)
         let result = try await stage.run("info", "org/m")
         #expect(
-            result.lines.contains { $0.wholeMatch(of: /\ \ runs        yes, Q4_K_M, about [\d.,]+ tokens\/s/) != nil })
+            result.lines.contains {
+                $0.wholeMatch(of: /\ \ runs        yes, Q4_K_M, about [\d.,]+ tokens\/s/) != nil
+            })
         // And hub try takes it.
         #expect(try await stage.run("pull", "org/m", "--format", "auto").status == 0)
         #expect(FileSystem.exists(Path.join(try await stage.path("org/m"), "m-Q4_K_M.gguf")))
@@ -81,7 +85,9 @@ import Testing
         let stage = try Self.stage("org/m", Self.tags("llama"))
         let first = try #require(try await stage.run("info", "org/m", "--json").document()["runs"])
         let catalog = try Catalog(path: stage.catalog)
-        let rows = try catalog.read { try $0.query("SELECT bytes_per_second, threads FROM machines") { $0.double(0) } }
+        let rows = try catalog.read {
+            try $0.query("SELECT bytes_per_second, threads FROM machines") { $0.double(0) }
+        }
         #expect(rows.count == 1 && first["tokens_per_second"]?.double == rows[0] / 3000)
         try catalog.write { try $0.run("UPDATE machines SET bytes_per_second = 36000") }
         let result = try await stage.run("info", "org/m")
@@ -89,7 +95,8 @@ import Testing
         let found = try await stage.run("search", "--json").document().objects("models").first
         #expect(found?["runs"]?["possible"]?.bool == true)
         // An embedding model reads its weights once for many tokens.
-        let encoder = try Self.stage("org/e", ["tags": ["safetensors", "bert"], "pipeline_tag": "feature-extraction"])
+        let encoder = try Self.stage(
+            "org/e", ["tags": ["safetensors", "bert"], "pipeline_tag": "feature-extraction"])
         let runs = try #require(try await encoder.run("info", "org/e", "--json").document()["runs"])
         #expect(runs["possible"]?.bool == true && runs["tokens_per_second"] == nil)
     }
@@ -97,9 +104,11 @@ import Testing
     @Test func aCuratedModelHasItsAliasAndItsVerdict() async throws {
         let yes = try await Self.stage("HuggingFaceTB/SmolLM2-135M-Instruct", [:]).run(
             "info", "HuggingFaceTB/SmolLM2-135M-Instruct")
-        #expect(yes.output.contains("  alias       smollm2-135m\n") && yes.output.contains("  runs        yes, about "))
+        #expect(
+            yes.output.contains("  alias       smollm2-135m\n") && yes.output.contains("  runs        yes, about "))
         let other = try await Self.stage("Qwen/Qwen3-8B", [:]).run("info", "qwen3-8b")
-        #expect(other.output.contains("  alias       qwen3-8b\n") && other.output.contains("  runs        yes, about "))
+        #expect(
+            other.output.contains("  alias       qwen3-8b\n") && other.output.contains("  runs        yes, about "))
         let unknown = try await Self.stage("org/m", [:]).run("info", "org/m")
         #expect(!unknown.output.contains("  alias  "))
     }

@@ -90,7 +90,8 @@ import Testing
     @Test func pagesAreReadUntilThereAreEnough() async throws {
         let models = (0..<60).map { number in
             let runs = number % 10 == 9
-            return Self.model("m\(number)", ["safetensors", runs ? "llama" : "mamba"], downloads: Int64(100 - number))
+            return Self.model(
+                "m\(number)", ["safetensors", runs ? "llama" : "mamba"], downloads: Int64(100 - number))
         }
         let stage = try Self.stage(page: 5, models)
         #expect(

@@ -9,7 +9,9 @@ extension InfoCommand {
     /// metadata, and where these do not tell, by its `config.json`.
     ///
     /// - Parameter asks: whether the Hub may be asked.
-    static func judge(_ facts: inout ModelFacts, _ workspace: Workspace, asks: Bool, _ context: Context) async throws {
+    static func judge(_ facts: inout ModelFacts, _ workspace: Workspace, asks: Bool, _ context: Context)
+        async throws
+    {
         guard facts.reference.repository.kind == .model else { return }
         var machine = try MachineRunner(facts.registry?.entriesByRepository ?? [:])
         guard let plan = facts.plan, let variant = try facts.chosenVariant(machine) else {
@@ -53,7 +55,8 @@ extension InfoCommand {
         _ machine: MachineRunner, _ context: Context
     ) async throws -> RunVerdict? {
         let isCached = plan.files.contains { file, state in
-            state.isCached && (variant.format == .gguf ? variant.files.first == file.path : file.path == "config.json")
+            state.isCached
+                && (variant.format == .gguf ? variant.files.first == file.path : file.path == "config.json")
         }
         let judgement = machine.runner.judge(variant, of: facts.record)
         if !isCached, let judgement { return RunVerdict(judgement) }
@@ -102,7 +105,8 @@ extension ModelFacts {
     fileprivate func packing(of variant: ModelVariant) -> String? {
         if variant.format == .gguf { return variant.quantization }
         if let width = variant.quantization?.first?.wholeNumberValue { return "\(width)-bit" }
-        guard let parameters = record.parameters, parameters > 0, record.likelyParameters?.isFromName == false else {
+        guard let parameters = record.parameters, parameters > 0, record.likelyParameters?.isFromName == false
+        else {
             return nil
         }
         let bits = Double(variant.sizeBytes) * 8 / Double(parameters)
