@@ -16,13 +16,23 @@ extension HelpTopic {
 
                 The tasks, as the Hub names them: \(ModelTask.allCases.map { "\($0.word) is \($0.rawValue)" }.joined(separator: ", ")).
                 """,
-            entries: running.map { ($0.modelType, "\(words($0)); \($0.formats.joined(separator: ", "))") }
-                + checked.map { ($0.modelType, "checked only; \($0.formats.joined(separator: ", "))") },
+            entries: engine.families.map { family in
+                let use = family.runs ? words(family).joined(separator: ", ") : "checked only"
+                return (family.modelType, "\(use); \(formats(family).joined(separator: ", "))")
+            },
             table: { width in table(running, checked, width) }, json: json(engine))
     }()
 
-    private static func words(_ family: SupportedModels.Family) -> String {
-        family.tasks.map { ModelTask(rawValue: $0)?.word ?? $0 }.joined(separator: ", ")
+    private static func words(_ family: SupportedModels.Family) -> [String] {
+        family.tasks.map { ModelTask(rawValue: $0)?.word ?? $0 }
+    }
+
+    /// Formats, with the name in GGUF if that is another.
+    private static func formats(_ family: SupportedModels.Family) -> [String] {
+        family.formats.map { format in
+            guard format == "gguf", let name = family.ggufName, name != family.modelType else { return format }
+            return "gguf (as \(name))"
+        }
     }
 
     private static func table(
@@ -31,12 +41,17 @@ extension HelpTopic {
         var table = Table([.init("TYPE"), .init("TASKS", least: 12), .init("FORMATS")])
         for family in running {
             table.add([
-                Styled(family.modelType), Styled(words(family)), Styled(family.formats.joined(separator: " ")),
+                Styled(family.modelType), Styled(words(family).joined(separator: " ")),
+                Styled(family.formats.joined(separator: " ")),
             ])
+        }
+        let renamed = running.compactMap { family in
+            family.ggufName.flatMap { $0 == family.modelType ? nil : "\(family.modelType) is \($0)" }
         }
         let names = checked.map(\.modelType).joined(separator: ", ")
         return table.lines(width: width).map(\.plain)
-            + [""]
+            + ["", "Names that differ in GGUF: \(renamed.joined(separator: ", ")).", ""]
+            .flatMap { TextWrap.lines($0, width: width) }
             + TextWrap.lines("The files of these are only checked, by hub try --check: \(names).", width: width)
     }
 

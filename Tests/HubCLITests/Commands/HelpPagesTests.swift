@@ -60,7 +60,7 @@ import Testing
         #expect(
             bert.strings("tasks").contains("feature-extraction") && bert.strings("tasks").contains("text-ranking"))
         #expect(
-            page.lines.contains { $0.hasPrefix("bert ") && $0.contains("vectors, ") && $0.contains("safetensors ") }
+            page.lines.contains { $0.hasPrefix("bert ") && $0.contains("vectors ") && $0.contains("safetensors ") }
         )
         #expect(families.first { $0["model_type"]?.string == "mistral" }?["gguf"]?.string == "llama")
         #expect(families.first { $0["model_type"]?.string == "mamba" }?["runs"]?.bool == false)
