@@ -5,18 +5,20 @@ import Testing
 @testable import Catalog
 
 @Suite struct MachineTests {
-    @Test func theLastMeasurementOfEachMachineIsRemembered() throws {
+    /// Other programs only make memory slower.
+    @Test func theBestMeasurementOfAMonthCounts() throws {
         let place = try Place()
         let catalog = try place.open()
-        let (first, second) = (
-            MemorySpeed(bytesPerSecond: 1e10, measuredAt: 1), MemorySpeed(bytesPerSecond: 2e10, measuredAt: 2)
-        )
-        try catalog.remember(first, of: "here", threads: 2)
-        try catalog.remember(second, of: "here", threads: 4)
-        #expect(try catalog.memorySpeed(of: "here", threads: 2) == first)
-        try catalog.remember(second, of: "here", threads: 2)
+        let day = 86_400.0
+        for (rate, days) in [(10.0, 0.0), (8, 1), (12, 2), (9, 33), (5, 34), (7, 35)] {
+            try catalog.remember(memorySpeed: rate, of: "here", threads: 2, at: days * day)
+            let expected = days < 2 ? 10 : days < 33 ? 12 : 9.0
+            let found = try catalog.memorySpeed(of: "here", threads: 2)
+            #expect(found == MemorySpeed(bytesPerSecond: expected, measuredAt: days * day), "\(days)")
+        }
+        try catalog.remember(memorySpeed: 20, of: "here", threads: 4, at: 0)
         let again = try place.open()
-        #expect(try again.memorySpeed(of: "here", threads: 2) == second)
+        #expect(try again.memorySpeed(of: "here", threads: 2)?.bytesPerSecond == 9)
         #expect(try again.memorySpeed(of: "there", threads: 2) == nil)
     }
 

@@ -28,7 +28,7 @@ extension ModelQuery {
             Self.verdict(record.sizeBytes, to: maximumSize),
             Self.verdict(weightBytes(of: record), to: maximumWeightBytes),
         ]
-        if let runner, !runner.runs(record, weightBytes: weightBytes(of: record)) { return .fails }
+        if let runner, !runner.runs(record, weightBytes: runWeightBytes(of: record)) { return .fails }
         if verdicts.contains(.fails) { return .fails }
         return verdicts.contains(.unknown) ? .unknown : .matches
     }
@@ -37,6 +37,12 @@ extension ModelQuery {
     package func weightBytes(of record: ModelRecord) -> Int64? {
         let known = record.repository.kind == .model ? knownWeightBytes[record.repository.id.name] : nil
         return known ?? record.estimatedWeightBytes
+    }
+
+    /// The same for running, for which the size of the whole repository says too little.
+    package func runWeightBytes(of record: ModelRecord) -> Int64? {
+        let isKnown = record.likelyParameters != nil || knownWeightBytes[record.repository.id.name] != nil
+        return isKnown ? weightBytes(of: record) : nil
     }
 
     private func meetsNames(_ record: ModelRecord) -> Bool {

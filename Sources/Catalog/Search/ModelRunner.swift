@@ -47,11 +47,17 @@ extension ModelRecord {
         var facts = entry?.facts ?? SupportedModels.Facts()
         if let modelType { facts.modelType = modelType }
         (facts.modelClass, facts.ggufName, facts.task) = (modelClass, ggufArchitecture, task)
-        facts.tags = isOfKnownLibrary ? tags ?? [] : []
+        facts.tags = isOfKnownLibrary ? derivedTags : []
         facts.isTagged = library == "transformers"
         if !formats.isEmpty { facts.formats = formats }
         facts.quantizations = quantizations
         return facts
+    }
+
+    /// The Hub puts the tags that it derives from files before that of the task, and its users' own behind it.
+    private var derivedTags: [String] {
+        guard let tags else { return [] }
+        return Array(tags.prefix(task.flatMap(tags.firstIndex) ?? tags.count))
     }
 
     /// Weights that only change another model's.

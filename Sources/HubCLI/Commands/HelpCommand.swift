@@ -47,9 +47,8 @@ enum HelpCommand {
             return show(command, of: table, isLong: true, context)
         }
         if let topic = HelpTopic.all.first(where: { $0.name == name }) {
-            var object: JSONObject = ["topic": .string(name)]
-            for member in topic.json.members { object[member.key] = member.value }
-            return show(HelpText.topic(topic, width: width(context)), object, context)
+            return show(
+                HelpText.topic(topic, width: width(context)), topic.json ?? ["topic": .string(name)], context)
         }
         let near = OtherTools.command(meantBy: name) ?? NearestName.of(name, among: names)
         throw AIError(

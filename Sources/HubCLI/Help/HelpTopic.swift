@@ -11,8 +11,8 @@ struct HelpTopic: Sendable {
 
     /// What stands on a terminal of a width in place of the list, where that says more.
     var table: (@Sendable (_ width: Int) -> [String])?
-    /// What programs read.
-    var json: JSONObject = [:]
+    /// What programs read, where that says more than the name.
+    var json: JSONObject?
 
     static let all = [flags, exitCodes, environment, references, architectures]
 

@@ -117,7 +117,9 @@ extension SupportedModels {
         }
         if !isDecided { return nil }
         if let first { return first }
-        return facts.formats.first.map { .fails(.format($0)) }
+        if let format = facts.formats.first { return .fails(.format(format)) }
+        guard let modelType = facts.modelType, family(modelType)?.runs != true else { return nil }
+        return .fails(.architecture(modelType))
     }
 
     private func judge(_ facts: Facts, as format: String) -> Judgement? {
@@ -160,30 +162,29 @@ extension SupportedModels {
             guard let task = running.lazy.compactMap({ $0.classes[modelClass] }).first else {
                 return .fails(.modelClass(modelClass))
             }
-            let embeds = facts.task.map(Self.embeds) ?? false
-            return .runs(format: format, generates: task == Self.generation && !embeds)
+            return .runs(format: format, generates: task == Self.generation && Self.generates(facts.task))
         }
-        guard let task = facts.task else {
-            return .runs(format: format, generates: running[0].tasks.first == Self.generation)
-        }
-        guard let family = running.first(where: { Self.suits($0, task) }) else { return nil }
-        return .runs(format: format, generates: family.tasks.first == Self.generation && !Self.embeds(task))
+        guard let family = running.first(where: { Self.suits($0, facts.task) }) else { return nil }
+        let generates = family.tasks.first == Self.generation && Self.generates(facts.task)
+        return .runs(format: format, generates: generates)
     }
 
     private static let generation = "text-generation"
 
-    private static func embeds(_ task: String) -> Bool {
-        ["feature-extraction", "sentence-similarity", "text-ranking"].contains(task)
+    /// Models that see pictures too run as far as text goes.
+    private static let seeing: Set<String> = ["image-text-to-text", "any-to-any"]
+
+    private static func generates(_ task: String?) -> Bool {
+        task.map { $0 == generation || seeing.contains($0) } ?? true
     }
 
     /// Whether a family is of use for a task of the Hub, whose names overlap.
-    private static func suits(_ family: Family, _ task: String) -> Bool {
-        if family.tasks.contains(task) { return true }
+    private static func suits(_ family: Family, _ task: String?) -> Bool {
+        guard let task, !family.tasks.contains(task) else { return true }
         return switch task {
         case "sentence-similarity": family.tasks.contains("feature-extraction")
         case "zero-shot-classification", "text-ranking": family.tasks.contains("text-classification")
-        // Models that see pictures too run as far as text goes.
-        case "image-text-to-text", "any-to-any":
+        case _ where seeing.contains(task):
             family.tasks.contains(generation)
                 && family.classes.keys.contains { $0.hasSuffix("ForConditionalGeneration") }
         default: false

@@ -49,6 +49,7 @@ import Testing
         model("adapter", library: "peft", ["safetensors", "llama"]),
         model("huge", ["safetensors", "llama"], ["safetensors": .object(["total": 90_000_000_000_000])]),
         model("answers", task: "question-answering", ["safetensors", "bert"]),
+        model("derived", task: "text-classification", ["safetensors", "other", "text-classification", "llama"]),
         model("speaks", library: "other-engine", task: "text-to-speech", ["safetensors", "llama"]),
         model("nothing", library: nil, task: nil, []),
     ]
@@ -76,6 +77,7 @@ import Testing
             #expect(runs(String(name))?["possible"]?.bool == true, "\(name)")
         }
         #expect(why("mamba") == "the architecture mamba is not supported yet")
+        #expect(why("derived") == "its architecture is not supported yet")
         #expect(why("other-type") == "the architecture mllama is not supported yet")
         #expect(why("gguf-of-mamba") == "the architecture mamba is not supported yet")
         #expect(why("gptq") == "gptq weights are not supported yet")

@@ -169,7 +169,7 @@ struct SearchView {
 
     /// Whether hub runs it; nil if that is not known.
     private func verdict(_ record: ModelRecord) -> RunVerdict? {
-        machine.verdict(record, weightBytes: query.weightBytes(of: record))
+        machine.verdict(record, weightBytes: query.runWeightBytes(of: record))
     }
 
     /// How fast a model runs, in the column of a search for those that run.
