@@ -57,7 +57,7 @@ extension ModelRecord {
     /// The Hub puts the tags that it derives from files before that of the task, and its users' own behind it.
     private var derivedTags: [String] {
         guard let tags else { return [] }
-        return Array(tags.prefix(task.flatMap(tags.firstIndex) ?? tags.count))
+        return Array(tags.prefix(task.flatMap { tags.firstIndex(of: $0) } ?? tags.count))
     }
 
     /// Weights that only change another model's.
