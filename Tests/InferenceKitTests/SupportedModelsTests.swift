@@ -33,7 +33,7 @@ import Testing
         }
         for method in ["gptq", "awq", "bitsandbytes", "fp8", "compressed-tensors", "mxfp4"] {
             let json = try JSON.parse(
-                Array(#"{"model_type": "llama", "quantization_config": {"quant_method": "\(method)"}}"#.utf8))
+                Array(#"{"model_type": "llama", "quantization_config": {"quant_method": "\#(method)"}}"#.utf8))
             let configuration = try ModelConfiguration(json, path: "config.json", isForgiving: true)
             let isRefused = Architectures.obstacles(configuration, stored: nil).contains {
                 $0.contains("quantisation")

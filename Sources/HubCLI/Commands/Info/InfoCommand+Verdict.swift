@@ -59,7 +59,8 @@ extension InfoCommand {
                 && (variant.format == .gguf ? variant.files.first == file.path : file.path == "config.json")
         }
         let judgement = machine.runner.judge(variant, of: facts.record)
-        if !isCached, let judgement { return RunVerdict(judgement) }
+        // Of an architecture whose name is not known config.json has it.
+        if !isCached, let judgement, judgement != .fails(.architecture(nil)) { return RunVerdict(judgement) }
         guard isCached || asks, machine.runner.engine.formats.contains(variant.format.supportedName) else {
             return judgement.map(RunVerdict.init)
         }
