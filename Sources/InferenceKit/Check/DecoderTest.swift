@@ -142,7 +142,7 @@ struct DecoderTest {
     private func speed(_ result: GenerationResult) async throws(AIError) -> SmokeTest.Speed {
         SmokeTest.Speed(
             loadSeconds: model.loadSeconds, tokensPerSecond: result.tokensPerSecond,
-            weightsBytesPerSecond: result.tokensPerSecond * weightsPerToken, threads: model.threads,
+            weightsBytesPerSecond: result.tokensPerSecond * weightsPerToken,
             memoryBytesPerSecond: try await model.memoryBandwidth(), peakMemoryBytes: result.peakMemoryBytes)
     }
 

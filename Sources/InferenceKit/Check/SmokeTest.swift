@@ -54,8 +54,6 @@ public struct SmokeTest: Sendable {
         public let tokensPerSecond: Double
         /// Bytes of weights that a decoder read per second; nil for an encoder.
         public let weightsBytesPerSecond: Double?
-        /// The number of threads that computed.
-        public let threads: Int
         /// Bytes per second that the same threads read from memory.
         public let memoryBytesPerSecond: Double
         /// The peak resident memory of this process in bytes.

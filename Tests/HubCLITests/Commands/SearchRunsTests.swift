@@ -108,10 +108,10 @@ import Testing
             Self.model("mamba", ["safetensors", "mamba"]),
         ])
         let found = try await stage.run("search", "--runs")
-        #expect(found.lines.count == 2 && found.lines[0].contains("MODEL") && found.lines[0].contains("RUNS"))
-        #expect(found.lines[1].firstMatch(of: /org\/llama\ +[\d.,]+\/s/) != nil, "\(found.output)")
+        #expect(found.lines.count == 2 && found.lines[0].contains("MODEL") && found.lines[0].contains("TOKENS/S"))
+        #expect(found.lines[1].firstMatch(of: /org\/llama\ +[\d.,]+\ /) != nil, "\(found.output)")
         let all = try await stage.run("search")
-        #expect(all.lines.contains { settled($0).hasPrefix(" ▸  org/llama") } && !all.lines[0].contains("RUNS"))
+        #expect(all.lines.contains { settled($0).hasPrefix(" ▸  org/llama") } && !all.lines[0].contains("TOKENS/S"))
         #expect(all.lines.last == "▸ runs in hub try")
     }
 }

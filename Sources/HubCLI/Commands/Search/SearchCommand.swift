@@ -34,7 +34,8 @@ enum SearchCommand {
         "runs", "only models that hub try runs",
         detail: """
             By what the Hub says of architecture, class, format and quantization, and by the memory of this machine; models of \
-            which too little is known are not shown. RUNS is about how many tokens a second are written. hub help architectures lists what runs.
+            which too little is known are not shown. TOKENS/S is about \
+            how fast a model writes here. hub help architectures lists what runs.
             """
     )
     static let gated = Switch("gated", "only models with terms to accept first")

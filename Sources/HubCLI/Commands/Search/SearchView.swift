@@ -135,7 +135,7 @@ struct SearchView {
         let (marks, marksRuns) = (Marks(context), marksRuns(entries))
         var table = Table([
             .init("", .left), .init("MODEL", least: leastName, cut: .middle),
-            .init(query.runner == nil ? "" : "RUNS", .right, optional: true),
+            .init(query.runner == nil ? "" : "TOKENS/S", .right, optional: true),
             .init(isCurated ? "ALIAS" : "", optional: true), .init("PARAMS", .right, optional: true),
             .init("SIZE", .right, optional: true),
             .init(showsRepository ? "REPOSITORY" : "", .right, optional: true), .init("DOWNLOADS", .right),
@@ -175,7 +175,7 @@ struct SearchView {
     /// How fast a model runs, in the column of a search for those that run.
     private func rate(_ record: ModelRecord) -> String {
         guard query.runner != nil else { return "" }
-        return verdict(record)?.tokensPerSecond.map { "\(RunVerdict.rounded($0))/s" } ?? ""
+        return verdict(record)?.tokensPerSecond.map(RunVerdict.rounded) ?? ""
     }
 
     /// A name is what is typed next: on a narrow terminal other columns go before much of it is cut.
