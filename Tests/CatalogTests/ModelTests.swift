@@ -80,6 +80,7 @@ import Testing
         { $0.tags = ["b"] }, { $0.downloads = 101 }, { $0.likes = 6 }, { $0.trendingScore = 2.5 },
         { $0.parameters = 8 }, { $0.usedStorage = 9 }, { $0.gating = .open }, { $0.isPrivate = true },
         { $0.isDisabled = false }, { $0.createdAt = 1.5 }, { $0.updatedAt = 3.5 },
+        { $0.modelType = "llama" }, { $0.modelClass = "LlamaModel" }, { $0.ggufArchitecture = "llama" },
     ]
 
     @Test func everyColumnHasAChange() { #expect(Self.changes.count == ModelColumn.all.count) }

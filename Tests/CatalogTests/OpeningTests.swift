@@ -23,7 +23,7 @@ import Testing
             #expect(
                 tables == [
                     "bandwidth", "cache_ids", "caches", "cards", "checks", "choices", "facts", "files",
-                    "mirrors",
+                    "machines", "mirrors",
                     "models",
                     "pins",
                     "range_digests", "registry", "repositories", "revisions", "scans", "tags", "trees", "tried",

@@ -27,9 +27,9 @@ import Testing
             let first = Schema(versions: [Schema.current.versions[0]])
             let catalog = try Catalog(path: place.path, schema: first) { [place] _ in withExtendedLifetime(place) {}
             }
-            try catalog.remember([try record("org/a", downloads: 5)], at: 1)
+            try catalog.pin(cache: "/c", folder: "f", commit: commit("a"), note: "kept", at: 3)
         }
         let catalog = try place.open()
-        #expect(try catalog.tried().isEmpty && catalog.model(repository("org/a"))?.record.downloads == 5)
+        #expect(try catalog.tried().isEmpty && catalog.pins(ofCache: "/c").map(\.note) == ["kept"])
     }
 }

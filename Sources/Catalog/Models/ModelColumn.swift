@@ -45,6 +45,9 @@ struct ModelColumn: Sendable {
         flag("disabled", { $0.isDisabled }, { $0.isDisabled = $1 }),
         real("created_at", { $0.createdAt }, { $0.createdAt = $1 }),
         real("updated_at", { $0.updatedAt }, { $0.updatedAt = $1 }),
+        name("model_type", { $0.modelType }, { $0.modelType = $1 }, since: 3),
+        name("model_class", { $0.modelClass }, { $0.modelClass = $1 }, since: 3),
+        name("gguf_architecture", { $0.ggufArchitecture }, { $0.ggufArchitecture = $1 }, since: 3),
     ]
 
     /// As the statement that makes the table has it.

@@ -37,7 +37,7 @@ extension ModelRecord {
     package var isPacked: Bool { packedBits != nil }
 
     /// Whether each weight is a number of one byte.
-    private var isFP8: Bool { hasTag("fp8") || ModelName.isFP8(repository.id.name) }
+    var isFP8: Bool { hasTag("fp8") || ModelName.isFP8(repository.id.name) }
 
     /// Whether library or tags name a format of weights: `gguf`, `mlx`, `safetensors`.
     package func isOffered(in format: String) -> Bool { library == format || hasTag(format) }

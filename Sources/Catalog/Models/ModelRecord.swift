@@ -22,6 +22,12 @@ public struct ModelRecord: Sendable, Hashable {
     public var library: String?
     /// The licence's identifier.
     public var license: String?
+    /// `model_type` in its `config.json`.
+    public var modelType: String?
+    /// The class in its `config.json`, such as `BertForTokenClassification`.
+    public var modelClass: String?
+    /// The architecture that its GGUF files name.
+    public var ggufArchitecture: String?
     /// Downloads in the last 30 days.
     public var downloads: Int64?
     /// Likes.

@@ -28,6 +28,7 @@ struct Schema: Sendable {
         1: "PRAGMA application_id = \(applicationID);\n"
             + [models, trees, hubs, caches, kept].joined(separator: "\n"),
         2: tried,
+        3: machines,
     ]
 
     /// Says in the file's header whose it is: "hubc". https://www.sqlite.org/pragma.html#pragma_application_id

@@ -13,7 +13,6 @@ extension Catalog {
             for condition in [query.task, query.library, query.license, query.format] + query.tags {
                 try expression.require(words: condition, connection)
             }
-            if !query.anyTags.isEmpty { try expression.require(anyOf: query.anyTags, connection) }
             if let capability = query.capability {
                 let tags = capability.tasks.sorted() + capability.tags
                 try expression.require(anyOf: tags, connection)

@@ -28,6 +28,7 @@ extension ModelQuery {
             Self.verdict(record.sizeBytes, to: maximumSize),
             Self.verdict(weightBytes(of: record), to: maximumWeightBytes),
         ]
+        if let runner, !runner.runs(record, weightBytes: runWeightBytes(of: record)) { return .fails }
         if verdicts.contains(.fails) { return .fails }
         return verdicts.contains(.unknown) ? .unknown : .matches
     }
@@ -36,6 +37,12 @@ extension ModelQuery {
     package func weightBytes(of record: ModelRecord) -> Int64? {
         let known = record.repository.kind == .model ? knownWeightBytes[record.repository.id.name] : nil
         return known ?? record.estimatedWeightBytes
+    }
+
+    /// The same for running, for which the size of the whole repository says too little.
+    package func runWeightBytes(of record: ModelRecord) -> Int64? {
+        let isKnown = record.likelyParameters != nil || knownWeightBytes[record.repository.id.name] != nil
+        return isKnown ? weightBytes(of: record) : nil
     }
 
     private func meetsNames(_ record: ModelRecord) -> Bool {
@@ -47,8 +54,6 @@ extension ModelQuery {
             && meets(license) { $0 == record.license || record.hasTag("license:\($0)") }
             && meets(format, record.isOffered(in:))
             && tags.allSatisfy(record.hasTag)
-            && (anyTags.isEmpty || anyTags.contains(where: record.hasTag))
-            && !withoutTags.contains(where: record.hasTag)
             && capability?.isShown(by: record) ?? true
             && ids?.contains(id.name) ?? true
     }

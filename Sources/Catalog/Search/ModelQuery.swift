@@ -25,10 +25,6 @@ public struct ModelQuery: Sendable, Hashable {
     public var license: String?
     /// Tags that must all be there.
     public var tags: [String] = []
-    /// Tags of which one must be present; empty for no condition.
-    public var anyTags: [String] = []
-    /// Tags that must not be there.
-    public var withoutTags: [String] = []
     /// What it is good for.
     public var capability: ModelCapability?
     /// A format of weights that it has: `gguf`, `mlx`, `safetensors`.
@@ -43,6 +39,8 @@ public struct ModelQuery: Sendable, Hashable {
     public var maximumWeightBytes: Int64?
     /// Bytes of weights by id, where more is known than the estimate.
     package var knownWeightBytes: [String: Int64] = [:]
+    /// What must be able to run the models; nil for no condition.
+    package var runner: ModelRunner?
     /// Only these ids; nil for all.
     public var ids: [String]?
     /// Whether to include models that have vanished from the Hub.

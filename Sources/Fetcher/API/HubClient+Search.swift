@@ -108,17 +108,29 @@ extension HubClient {
         add("author", query.author)
         add("pipeline_tag", query.task ?? query.capability.flatMap(Self.task))
         for filter in [query.library, query.license.map { "license:" + $0 }, query.format].compactMap({ $0 })
-            + query.tags + (query.anyTags.count == 1 ? query.anyTags : [])
+            + query.tags
         {
             add("filter", filter)
         }
         add("gated", query.gated.map { $0 ? "true" : "false" })
         add("num_parameters", Self.parameterRange(query))
         add("sort", Self.sortKey(query.sort))
-        add("limit", String(min(max(query.limit, Self.leastPage(query, isGuess: isGuess)), 1000)))
+        let page = Self.page(query, isGuess: isGuess)
+        add("limit", String(page))
         // The plain list lacks date, author and gating.
         for key in Self.expanded(query.kind) { items.append(("expand", key)) }
+        if query.kind == .model, page <= Self.configuredPage { items.append(("expand", "config")) }
         return "\(endpoint)/api/\(query.kind.plural)" + Self.query(items)
+    }
+
+    /// The largest page whose models come with the settings of their `config.json`, which name the class. They hold chat
+    /// templates too, so that large pages would have several times the bytes.
+    private static let configuredPage = 100
+
+    private static func page(_ query: ModelQuery, isGuess: Bool) -> Int {
+        // What runs is decided by class.
+        if query.runner != nil { return configuredPage }
+        return min(max(query.limit, leastPage(query, isGuess: isGuess)), 1000)
     }
 
     /// If much of an answer is filtered out here, large pages save requests.
@@ -126,7 +138,7 @@ extension HubClient {
         let asksForTask = query.task == nil && query.capability.flatMap(task) != nil
         let isSifted =
             isGuess || query.sort == .size || query.maximumSize != nil || query.maximumWeightBytes != nil
-            || (query.capability != nil && !asksForTask) || query.anyTags.count > 1
+            || (query.capability != nil && !asksForTask)
         if isSifted { return 1000 }
         // Not every Hub knows this filter.
         return query.minimumParameters == nil && query.maximumParameters == nil ? 1 : 100

@@ -15,6 +15,9 @@ extension ModelRecord {
         likes = json["likes"]?.int
         trendingScore = json["trendingScore"]?.double
         parameters = json["safetensors"]?["total"]?.int ?? json["gguf"]?["total"]?.int
+        modelType = json["config"]?["model_type"]?.string
+        modelClass = json["config"]?["architectures"]?.array?.first?.string
+        ggufArchitecture = json["gguf"]?["architecture"]?.string
         usedStorage = json["usedStorage"]?.int
         gating =
             switch json["gated"] {

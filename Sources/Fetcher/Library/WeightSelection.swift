@@ -1,4 +1,4 @@
-import Catalog
+package import Catalog
 package import HubCore
 package import ModelFormats
 
@@ -20,6 +20,8 @@ package struct WeightSelection: Sendable {
     package var aliasQuantizations: [RepositoryID: String] = [:]
     /// The machine to choose for.
     package var target: WeightChoice.Target
+    /// What runs there; nil if that does not matter.
+    package var runner: ModelRunner?
 
     package init(_ choice: WeightChoice, for target: WeightChoice.Target) {
         self.choice = choice
@@ -49,7 +51,8 @@ package struct WeightSelection: Sendable {
         let files = ModelFiles(tree.files, library: record?.library, tags: record?.tags ?? [])
         guard
             let variant = try choice.choose(
-                from: files, of: "\(repository)", for: target, wanted: filter.matches)
+                from: files, of: "\(repository)", for: target, wanted: filter.matches,
+                preferred: { variant in record.map { runner?.mayRun(variant, of: $0) ?? true } ?? true })
         else { return nil }
         if let quantization { tell(variant, .alias(quantization)) }
         // Of one set there is nothing to tell.
@@ -60,5 +63,17 @@ package struct WeightSelection: Sendable {
         }
         if !variant.foreignFiles.isEmpty { tell(variant, .foreign(variant.foreignFiles)) }
         return files.selection(of: variant)
+    }
+}
+
+extension ModelRunner {
+    /// Whether nothing is known that keeps a set of weights from running, memory aside.
+    package func mayRun(_ variant: ModelVariant, of record: ModelRecord) -> Bool {
+        judge(variant, of: record)?.isPossible ?? true
+    }
+
+    /// Whether a set of weights runs, memory aside; nil if too little is known.
+    package func judge(_ variant: ModelVariant, of record: ModelRecord) -> SupportedModels.Judgement? {
+        judge(record, formats: [variant.format.supportedName])
     }
 }

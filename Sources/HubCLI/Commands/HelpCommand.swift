@@ -11,7 +11,7 @@ enum HelpCommand {
             name: "help", isMinor: true, doc: "explain a command or a topic",
             detail: """
                 hub help COMMAND shows more than hub COMMAND --help: details and examples. The topics are flags, exit-codes, \
-                environment and references.
+                environment, references and architectures, which lists the models that run.
                 """,
             operands: [Operand("COMMAND|TOPIC", .optional, .choice(names))],
             flags: [man.flag],
@@ -21,6 +21,7 @@ enum HelpCommand {
             examples: [
                 .init("hub help pull", "All about one command."),
                 .init("hub help exit-codes", "What the exit codes mean."),
+                .init("hub help architectures --json", "What hub try runs, for a program."),
                 .init("hub help --man > hub.1", "The manual page, for packaging."),
             ],
             run: { context, arguments in try run(arguments.operand, isManual: arguments[man], table(), context) })
@@ -31,7 +32,7 @@ enum HelpCommand {
         "search", "info", "pull", "ls", "outdated", "path", "rm", "gc", "verify", "try", "sync", "registry",
         "doctor",
         "serve", "auth", "pin", "unpin", "trash", "env", "completions", "help", "version",
-        "flags", "exit-codes", "environment", "references",
+        "flags", "exit-codes", "environment", "references", "architectures",
     ]
 
     /// - Parameter name: a command or a topic; nil for the overview.
@@ -46,7 +47,8 @@ enum HelpCommand {
             return show(command, of: table, isLong: true, context)
         }
         if let topic = HelpTopic.all.first(where: { $0.name == name }) {
-            return show(HelpText.topic(topic, width: width(context)), ["topic": .string(name)], context)
+            return show(
+                HelpText.topic(topic, width: width(context)), topic.json ?? ["topic": .string(name)], context)
         }
         let near = OtherTools.command(meantBy: name) ?? NearestName.of(name, among: names)
         throw AIError(

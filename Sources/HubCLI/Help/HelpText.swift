@@ -56,7 +56,8 @@ enum HelpText {
 
     /// `hub help exit-codes` and its like.
     static func topic(_ topic: HelpTopic, width: Int) -> [String] {
-        TextWrap.lines(topic.detail, width: width) + [""] + TextWrap.definitions(topic.entries, width: width)
+        let list = topic.table.map { $0(width) } ?? TextWrap.definitions(topic.entries, width: width)
+        return TextWrap.lines(topic.detail, width: width) + [""] + list
     }
 
     private static func head(_ command: Command, width: Int) -> [String] {

@@ -9,7 +9,12 @@ struct HelpTopic: Sendable {
     var detail: String
     var entries: [(term: String, text: String)]
 
-    static let all = [flags, exitCodes, environment, references]
+    /// What stands on a terminal of a width in place of the list, where that says more.
+    var table: (@Sendable (_ width: Int) -> [String])?
+    /// What programs read, where that says more than the name.
+    var json: JSONObject?
+
+    static let all = [flags, exitCodes, environment, references, architectures]
 
     static let flags = HelpTopic(
         name: "flags", doc: "the flags that every command takes",

@@ -22,11 +22,6 @@ struct InspectionView {
     /// Whether what is needed depends on how long the text is.
     private var hasPositions: Bool { (cacheBytes ?? 0) > 0 }
 
-    /// Whether hub runs it, memory aside.
-    var verdict: RunVerdict {
-        RunVerdict(obstacle: facts.isSupported ? nil : facts.obstacles.joined(separator: "; "))
-    }
-
     /// nil if it is not known.
     var memoryBytes: Int64? { cacheBytes == nil ? nil : memory }
 

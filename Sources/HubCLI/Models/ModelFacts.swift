@@ -42,8 +42,12 @@ struct ModelFacts {
     var curated: RegistryEntry?
     /// What the headers say, where that was asked for.
     var inspection: InspectionView?
+    /// Whether hub runs it here; nil if that is not known.
+    var verdict: RunVerdict?
+    /// Its files by role.
+    private(set) var weights = ModelFiles([])
     /// The sets of weights, the smallest first.
-    private(set) var variants: [ModelVariant] = []
+    var variants: [ModelVariant] { weights.variants }
 
     /// ``countedAt`` where it is another day than ``seenAt``: the Hub counts downloads by the day.
     var olderCount: Double? {
@@ -51,36 +55,21 @@ struct ModelFacts {
         return countedAt
     }
 
-    /// Whether hub runs it, by the headers where they were read, else by its files, its entry or its tags; nil if they
-    /// do not tell.
-    var verdict: RunVerdict? {
-        guard reference.repository.kind == .model else { return nil }
-        if let inspection { return inspection.verdict }
-        if let plan, !ModelSources.isLoadable(plan.files.map(\.file.path)),
-            let format = variants.map(\.format).min()
-        {
-            return RunVerdict(
-                obstacle: format == .safetensors ? "weights under other names" : "\(format.rawValue) weights")
-        }
-        return curated.flatMap(RunVerdict.init) ?? RunVerdict(record)
-    }
-
     /// Whether its weights are MLX's.
     var isMLX: Bool { variants.contains { $0.format == .mlx } }
 
-    /// The program that runs it where hub does not.
-    var program: String? {
+    /// What to use instead where hub does not run it.
+    var advice: RunAdvice? {
         guard let plan, let registry else { return nil }
         let isCached = plan.files.allSatisfy(\.state.isCached)
         return RunAdvice(
             place: .repository(reference, isCached: isCached), files: plan.files.map(\.file),
-            isMLX: isMLX, registry: registry
-        ).program
+            isMLX: isMLX, registry: registry, task: record.task)
     }
 
     mutating func findVariants() {
         guard reference.repository.kind == .model, let plan else { return }
-        variants = ModelFiles(plan.files.map(\.file), library: record.library, tags: record.tags ?? []).variants
+        weights = ModelFiles(plan.files.map(\.file), library: record.library, tags: record.tags ?? [])
     }
 }
 

@@ -19,16 +19,28 @@ struct RunAdvice {
     /// Whether its weights are packed for MLX.
     let isMLX: Bool
     let registry: ModelRegistry
+    /// The Hub's task of the model, which a recommended one must be good for; nil if that is unknown.
+    var task: String?
 
     /// The lines, one suggestion each.
-    var text: String { ([alternative] + [program].compactMap { $0 }).joined(separator: "\n") }
+    var text: String {
+        let all = "hub help architectures lists what hub runs"
+        let first = alternative.map { "\(all), such as: hub try \($0.alias)" } ?? all
+        return ([first] + [program].compactMap { $0 }).joined(separator: "\n")
+    }
+
+    /// The same as clauses.
+    var clauses: [String] {
+        [alternative.map { "instead, try: hub try \($0.alias)" }, program].compactMap { $0 }
+    }
 
     // MARK: Another model
 
-    private var alternative: String {
-        let runnable = registry.entries.filter { RunVerdict($0)?.isPossible == true }
-        guard let entry = sibling(among: runnable) ?? largest(of: runnable) else { return RunnableModels.sentence }
-        return "\(RunnableModels.sentence), such as: hub try \(entry.alias)"
+    private var alternative: RegistryEntry? {
+        let runnable = registry.entries.filter {
+            RunnableModels.supported.judge($0.facts)?.isPossible == true
+        }
+        return sibling(among: runnable) ?? largest(of: runnable)
     }
 
     /// The same model in another format.
@@ -41,7 +53,10 @@ struct RunAdvice {
 
     /// The largest recommended one that fits in this machine's memory.
     private func largest(of runnable: [RegistryEntry]) -> RegistryEntry? {
-        runnable.filter { $0.isPick && fits($0) }.max { ($0.parameters ?? 0) < ($1.parameters ?? 0) }
+        runnable.filter { entry in
+            guard entry.isPick, fits(entry) else { return false }
+            return task.map { ModelCapability(task: $0).map(entry.capabilities.contains) ?? false } ?? true
+        }.max { ($0.parameters ?? 0) < ($1.parameters ?? 0) }
     }
 
     private func fits(_ entry: RegistryEntry) -> Bool { entry.memory.map { $0 <= registry.memory } ?? false }

@@ -3,55 +3,108 @@ import HubCore
 import InferenceKit
 import ModelFormats
 
-/// Whether `hub try` runs a model, memory aside, by what is known of it without its files.
+/// Whether `hub try` runs a model on this machine, and how, by what is known of it before it is fetched.
 struct RunVerdict: Sendable, Hashable {
-    /// What stands against it; nil if nothing does.
+    /// Why not, as a clause; nil if it runs.
     var obstacle: String?
+    /// What could be used instead, each a clause.
+    var alternatives: [String] = []
+    /// How the weights that run are packed: `4-bit`, `Q4_K_M`.
+    var packing: String?
+    /// The file that runs, or the first of several.
+    var file: String?
+    /// Bytes of memory that running needs.
+    var memoryBytes: Int64?
+    /// How fast text is generated, about.
+    var tokensPerSecond: Double?
+
     var isPossible: Bool { obstacle == nil }
 
-    init(obstacle: String?) { self.obstacle = obstacle }
-
-    /// `yes`, or `no: qwen2 is not supported yet`.
+    /// `yes, 4-bit, about 35 tokens/s`, or `no: the architecture mamba is not supported yet`.
     var sentence: String {
-        guard let obstacle else { return "yes" }
-        let subject = obstacle.hasPrefix("architecture ") ? obstacle.dropFirst(13) : obstacle[...]
-        return "no: \(subject) \(subject.contains("weights") ? "are" : "is") not supported yet"
+        if let obstacle { return "no: \(obstacle)" }
+        let rate = tokensPerSecond.map { "about \(Self.rounded($0)) tokens/s" }
+        return ["yes", packing, rate].compactMap { $0 }.joined(separator: ", ")
     }
 
-    /// By what the curated list says; nil if that is not enough.
-    init?(_ entry: RegistryEntry) {
-        guard let architecture = entry.architecture else { return nil }
-        if !RunnableModels.runs(architecture, asGGUF: entry.format == .gguf) {
-            obstacle = "architecture \(architecture)"
-        } else if entry.format == nil {
-            return nil
+    var json: JSON {
+        let why = obstacle.map { ([$0] + alternatives).joined(separator: "; ") }
+        return .object([
+            "possible": .bool(isPossible), "why": why.map { .string($0) }, "file": file.map { .string($0) },
+            "memory_bytes": memoryBytes.map { .int($0) },
+            "tokens_per_second": tokensPerSecond.map { .double($0) },
+        ])
+    }
+
+    /// Two digits are more than such an estimate is good for: `35`, `350`, `3.5`, `0.35`.
+    static func rounded(_ rate: Double) -> String {
+        guard rate.isFinite, rate > 0 else { return "0" }
+        switch rate {
+        case 100...: return Humanize.grouped(Int(min(rate, 1e9) / 10) * 10)
+        case 10...: return "\(Int(rate.rounded()))"
+        case 1...:
+            let tenths = Int((rate * 10).rounded())
+            return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+        default:
+            let hundredths = max(1, Int((rate * 100).rounded()))
+            return hundredths >= 100 ? "1" : "0.\(hundredths < 10 ? "0" : "")\(hundredths)"
         }
     }
 
-    /// By the Hub's tags, among which are formats, quantisations and, for transformers, `model_type`; nil if they are
-    /// not enough.
-    init?(_ record: ModelRecord) {
-        guard record.repository.kind == .model, record.tags != nil else { return nil }
-        let isMLX = record.isOffered(in: "mlx")
-        if !isMLX, let found = Self.quantizations.first(where: record.hasTag) {
-            obstacle = "\(found) weights"
-        } else {
-            // Repositories of GGUF files seldom name an architecture.
-            guard isMLX || record.isOffered(in: "safetensors"), isMLX || record.library == "transformers" else {
-                return nil
-            }
-            guard RunnableModels.architectures.contains(where: record.hasTag) else {
-                obstacle = "its architecture"
-                return
-            }
-            guard record.task == nil || record.task == "text-generation" else { return nil }
-        }
+    init(obstacle: String? = nil) { self.obstacle = obstacle }
+
+    init(_ judgement: SupportedModels.Judgement) {
+        if case .fails(let found) = judgement { obstacle = found.sentence }
     }
 
-    /// What a quantised set of safetensors is tagged with.
-    static let quantizations = [
-        "4-bit", "8-bit", "gptq", "awq", "bitsandbytes", "fp8", "compressed-tensors", "mxfp4",
-    ]
+    /// By the noun phrases of ``RunnableModels/obstacles(_:)``.
+    init(obstacles: [String]) {
+        guard let first = obstacles.first else { return }
+        let isName = ["architecture ", "model class "].contains(where: first.hasPrefix)
+        obstacle =
+            obstacles.count == 1 && isName
+            ? "the \(first) is not supported yet" : "it cannot be run yet: \(obstacles.joined(separator: "; "))"
+    }
 
-    var json: JSON { .object(["possible": .bool(isPossible), "why": obstacle.map { .string($0) }]) }
+    /// Adds what running needs; it is an obstacle if there is not so much.
+    mutating func need(memory bytes: Int64, of total: Int64) {
+        guard isPossible else { return }
+        memoryBytes = bytes
+        guard bytes > total else { return }
+        obstacle = "it needs about \(ByteCount(bytes)) of memory, and this machine has \(ByteCount(total))"
+    }
+}
+
+/// What this program runs on this machine, and how fast it reads memory.
+struct MachineRunner: Sendable {
+    let runner: ModelRunner
+    let memoryTotal: Int64
+    /// Bytes per second; nil if not measured.
+    var bytesPerSecond: Double?
+
+    init(_ registry: [String: RegistryEntry] = [:]) throws(AIError) {
+        memoryTotal = try Machine.memory().total
+        // The rule of MemoryNeed: a fifth more than the weights.
+        var runner = ModelRunner(engine: RunnableModels.supported, mostWeightBytes: memoryTotal / 6 * 5)
+        runner.entries = registry
+        self.runner = runner
+    }
+
+    /// New tokens per second of a decoder that reads so many bytes of weights for each.
+    func rate(weightBytes: Int64) -> Double? {
+        guard let bytesPerSecond, bytesPerSecond > 0, weightBytes > 0 else { return nil }
+        return bytesPerSecond / Double(weightBytes)
+    }
+
+    /// By the Hub's metadata and the curated list; nil if they do not tell.
+    ///
+    /// - Parameter weightBytes: of one set of weights; nil if unknown.
+    func verdict(_ record: ModelRecord, weightBytes: Int64?) -> RunVerdict? {
+        guard let judgement = runner.judge(record) else { return nil }
+        var verdict = RunVerdict(judgement)
+        guard case .runs(_, let generates) = judgement, let weightBytes else { return verdict }
+        verdict.need(memory: MemoryNeed(weightsBytes: weightBytes).bytes, of: memoryTotal)
+        if generates, verdict.isPossible { verdict.tokensPerSecond = rate(weightBytes: weightBytes) }
+        return verdict
+    }
 }

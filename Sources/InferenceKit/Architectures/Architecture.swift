@@ -90,6 +90,9 @@ enum Architectures {
         .embeddingGemma,
     ]
 
+    /// The ways of packing weights in safetensors that run.
+    static let methods: Set<QuantizationConfiguration.Method> = [.mlx]
+
     private static let byModelType = Dictionary(
         uniqueKeysWithValues: all.flatMap { family in family.modelTypes.map { ($0, family) } })
     private static let byGGUFName = Dictionary(
@@ -112,7 +115,7 @@ enum Architectures {
         guard let type = configuration.modelType else { return ["no model_type in config.json"] }
         guard let architecture = of(configuration) else { return ["architecture \(type.printable)"] }
         var found: [String] = []
-        if let quantization = configuration.quantization, !quantization.isMLX {
+        if let quantization = configuration.quantization, !methods.contains(quantization.method) {
             found.append(quantization.description)
         }
         // Faults of values are reported as faults.

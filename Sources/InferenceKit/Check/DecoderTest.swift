@@ -146,13 +146,8 @@ struct DecoderTest {
             memoryBytesPerSecond: try await model.memoryBandwidth(), peakMemoryBytes: result.peakMemoryBytes)
     }
 
-    /// About the bytes of weights that a token is computed with: of experts those in use, and not the table of
-    /// embeddings, unless it is the head too.
+    /// About the bytes of weights that a token is computed with.
     private var weightsPerToken: Double {
-        let read = model.inspection
-        guard read.parameters > 0 else { return 0 }
-        var used = read.activeParameters ?? read.parameters
-        if read.parameterParts["head"] ?? 0 > 0 { used -= read.parameterParts["embedding"] ?? 0 }
-        return Double(read.weightsBytes) * Double(max(0, used)) / Double(read.parameters)
+        Double(model.inspection.weightsBytes) * model.inspection.shareReadPerToken
     }
 }

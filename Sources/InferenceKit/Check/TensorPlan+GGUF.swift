@@ -145,4 +145,17 @@ extension TensorPlan {
         "gptneox": file(gpt, norm: normPair),
         "bloom": file(gpt, norm: joined("token_embd_norm.* h", normPair)),
     ]
+
+    /// The GGUF name of a `model_type`: in most cases the same without underscores.
+    static func ggufName(of modelType: String) -> String? {
+        if let name = otherNames[modelType] { return name }
+        let plain = modelType.filter { $0 != "_" }
+        return gguf.keys.first { $0 == modelType || $0.filter { $0 != "-" } == plain }
+    }
+
+    /// The names that differ by more.
+    private static let otherNames = [
+        "cohere": "command-r", "phi": "phi2", "deepseek_v2": "deepseek2", "deepseek_v3": "deepseek2",
+        "kimi_k2": "deepseek2", "mixtral": "llama", "llama4_text": "llama4", "olmo3": "olmo2",
+    ]
 }

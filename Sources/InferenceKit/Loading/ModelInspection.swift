@@ -112,6 +112,15 @@ public struct ModelInspection: Sendable, Hashable {
         memory = summary.memory
     }
 
+    /// About the share of the weights that a token is computed with: of experts those in use, and not the table of
+    /// embeddings, unless it is the head too.
+    package var shareReadPerToken: Double {
+        guard parameters > 0 else { return 0 }
+        var used = activeParameters ?? parameters
+        if parameterParts["head"] ?? 0 > 0 { used -= parameterParts["embedding"] ?? 0 }
+        return Double(max(0, used)) / Double(parameters)
+    }
+
     /// Bytes of the KV cache per position in all layers: 0 for a model without one (an encoder, a recurrent one), nil if
     /// unknown.
     public func cacheBytesPerPosition(as format: KeyValueFormat = .f16) -> Int64? {

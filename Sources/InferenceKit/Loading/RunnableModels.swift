@@ -2,19 +2,8 @@ package import ModelFormats
 
 /// The models that this version runs, judged by card, file names and `config.json`.
 package enum RunnableModels {
-    /// A sentence for people.
-    package static let sentence: String = {
-        let names = Architectures.all.map(\.name)
-        return "hub runs \(names.dropLast().joined(separator: ", ")) and \(names.last ?? "") models"
-    }()
-
-    /// By `model_type` in `config.json`.
-    package static var architectures: Set<String> { Architectures.modelTypes }
-
-    /// Whether an architecture runs, by `model_type` in `config.json`.
-    package static func runs(_ modelType: String, asGGUF: Bool) -> Bool {
-        Architectures.all.contains { $0.modelTypes.contains(modelType) && (!asGGUF || $0.runsAsGGUF) }
-    }
+    /// The formats of weights that run, the preferred first.
+    static let formats: [WeightFormat] = [.safetensors, .gguf, .mlx, .pickle]
 
     /// The obstacles to running a model, memory aside. Unread headers may add more.
     package static func obstacles(_ sources: ModelSources) -> [String] { FolderReading.obstacles(sources) }

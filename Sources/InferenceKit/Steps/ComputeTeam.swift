@@ -17,7 +17,7 @@ final class ComputeTeam: Sendable {
     ///   ``ErrorCode/ioError`` if threads cannot be created.
     init(threads: Int?, kernels: String? = nil) throws(AIError) {
         let count: Int
-        if let threads { count = threads } else { count = try Self.threads(Self.variable("HUB_THREADS")) }
+        if let threads { count = threads } else { count = try Self.usualThreads() }
         guard (1...1024).contains(count) else {
             throw AIError(.invalidInput, "invalid number of threads: \(count)", advice: "use 1 to 1024")
         }
@@ -36,8 +36,9 @@ final class ComputeTeam: Sendable {
         getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    private static func threads(_ value: String?) throws(AIError) -> Int {
-        guard let value else { return min(Int(hub_physical_cores()), 1024) }
+    /// `HUB_THREADS`, or one on each physical core.
+    static func usualThreads() throws(AIError) -> Int {
+        guard let value = variable("HUB_THREADS") else { return min(Int(hub_physical_cores()), 1024) }
         guard let count = Int(value) else {
             throw AIError(.invalidInput, "HUB_THREADS is \(value.printable), not a number", advice: "use 1 to 1024")
         }

@@ -57,10 +57,12 @@ package struct WeightChoice: Sendable {
     /// - Parameters:
     ///   - repository: its name, for errors.
     ///   - wanted: whether the file filter accepts a path. Sets that it leaves empty do not count.
+    ///   - preferred: whether a set may run; others are chosen for this machine only if there is no such set.
     /// - Throws: ``ErrorCode/invalidInput`` if several sets match, ``ErrorCode/nothingMatches`` if none does,
     ///   ``ErrorCode/insufficientMemory`` if none fits this machine.
     package func choose(
-        from files: ModelFiles, of repository: String, for target: Target, wanted: (String) -> Bool = { _ in true }
+        from files: ModelFiles, of repository: String, for target: Target,
+        wanted: (String) -> Bool = { _ in true }, preferred: (ModelVariant) -> Bool = { _ in true }
     ) throws(AIError) -> ModelVariant? {
         let list = WeightList(repository: repository, all: files.variants)
         if let quantization {
@@ -70,7 +72,9 @@ package struct WeightChoice: Sendable {
             return try main(of: kind, list, wanted)
         }
         if files.variants.isEmpty || isEverything { return nil }
-        return try best(of: Self.narrowed(files.variants, wanted), list, target)
+        let variants = Self.narrowed(files.variants, wanted)
+        let usable = variants.filter(preferred)
+        return try best(of: usable.isEmpty ? variants : usable, list, target)
     }
 
     private static func narrowed(_ variants: [ModelVariant], _ wanted: (String) -> Bool) -> [ModelVariant] {

@@ -28,6 +28,9 @@ package enum WeightFormat: String, Sendable, Hashable, CaseIterable, Comparable 
         self == .pickle ? "pytorch" : rawValue.lowercased().filter { $0 != " " }
     }
 
+    /// As ``SupportedModels`` names it.
+    package var supportedName: String { self == .pickle ? "pickle" : identifier }
+
     /// By preference.
     package static func < (left: WeightFormat, right: WeightFormat) -> Bool {
         allCases.firstIndex(of: left)! < allCases.firstIndex(of: right)!

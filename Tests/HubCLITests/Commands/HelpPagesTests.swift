@@ -41,6 +41,33 @@ import Testing
         }
     }
 
+    /// Every type of the engine's registry, as people and as programs read it.
+    @Test func theArchitecturesAreThoseOfTheEngine() async throws {
+        let page = try await stage.run("help", "architectures")
+        let document = try await stage.run("help", "architectures", "--json").document()
+        let families = document.objects("architectures")
+        let manual = try await stage.run("help", "--man").output
+        for family in families {
+            family.expectKeys("model_type gguf tasks formats runs")
+            let name = try #require(family["model_type"]?.string)
+            #expect(page.output.contains(name) && manual.contains(name.replacing("-", with: "\\-")), "\(name)")
+            let runs = try #require(family["runs"]?.bool)
+            #expect(family.strings("tasks").isEmpty != runs && !family.strings("formats").isEmpty, "\(name)")
+            #expect(family.strings("formats").contains("gguf") == (family["gguf"] != nil), "\(name)")
+        }
+        let bert = try #require(families.first { $0["model_type"]?.string == "bert" })
+        #expect(bert["gguf"]?.string == "bert" && bert["runs"]?.bool == true)
+        #expect(
+            bert.strings("tasks").contains("feature-extraction") && bert.strings("tasks").contains("text-ranking"))
+        #expect(
+            page.lines.contains { $0.hasPrefix("bert ") && $0.contains("vectors ") && $0.contains("safetensors ") }
+        )
+        #expect(families.first { $0["model_type"]?.string == "mistral" }?["gguf"]?.string == "llama")
+        #expect(families.first { $0["model_type"]?.string == "mamba" }?["runs"]?.bool == false)
+        #expect(document.strings("formats").starts(with: ["safetensors", "gguf", "mlx", "pickle"]))
+        #expect(document.strings("quantizations").starts(with: ["none"]))
+    }
+
     /// A variable that is read and that no page names is a secret; serve's own was one.
     @Test func everyVariableThatIsReadIsNamed() async throws {
         let page = try await stage.run("help", "environment").output

@@ -37,7 +37,8 @@ import Testing
         #expect(
             lines[12].wholeMatch(
                 of: /\ \ memory      needs about 360 kB \(weights \+ 20%\); this machine has [\d.]+ GB/) != nil)
-        #expect(lines.count == 13)
+        #expect(lines[13] == "  runs        no: the architecture tiny is not supported yet")
+        #expect(lines[14].hasPrefix("              instead, try: hub try ") && lines.count == 16)
         #expect(!FileSystem.exists(stage.cache))
     }
 
@@ -64,7 +65,7 @@ import Testing
         document.expectKeys(
             """
             id commit refs task library license downloads likes gated private pinned created_at updated_at tags \
-            size_bytes files cached_bytes variants inspection parameters
+            size_bytes files cached_bytes variants inspection parameters runs
             """)
         #expect(document["id"]?.string == "org/tiny" && document["commit"]?.string?.utf8.count == 40)
         #expect(document["size_bytes"]?.int == 300_026 && document["cached_bytes"]?.int == 0)

@@ -60,15 +60,14 @@ extension InfoCommand {
             facts.registry = registry
             facts.curated = registry.entriesByRepository[reference.repository.id.name]
         }
-        if !request.inspect {
-            try await readCard(
-                &facts, workspace, asks: !workspace.isOffline && failure == nil && !isGone, context.output)
-        }
+        let asks = !workspace.isOffline && failure == nil && !isGone
+        if !request.inspect { try await readCard(&facts, workspace, asks: asks, context.output) }
         if request.inspect {
             facts.inspection = InspectionView(
                 facts: try await inspection(facts, workspace), context: request.contextLength,
                 memoryTotal: facts.memoryTotal)
         }
+        try await judge(&facts, workspace, asks: asks, context)
         let view = InfoView(facts: facts, context: context)
         context.output.render(json: view.json, quiet: [reference.repository.id.name]) {
             view.show()
@@ -90,7 +89,17 @@ extension InfoCommand {
         facts.commit = info.commit
         facts.parameters = info.parameters
         let catalog = workspace.dispensable
-        await Blocking.run { workspace.remember([info.record], detailed: true) }
+        facts.record = await Blocking.run { [record = info.record] in
+            workspace.remember([record], detailed: true)
+            // What an earlier look at the files has told, and the Hub does not.
+            let known = catalog.use { catalog throws(AIError) in try catalog.model(repository) } ?? nil
+            guard let known = known?.record else { return record }
+            var record = record
+            record.modelType = record.modelType ?? known.modelType
+            record.modelClass = record.modelClass ?? known.modelClass
+            record.ggufArchitecture = record.ggufArchitecture ?? known.ggufArchitecture
+            return record
+        }
         facts.tree = try await workspace.puller().tree(of: repository, at: info.commit)
         let known = await Blocking.run {
             catalog.use { catalog throws(AIError) in

@@ -18,7 +18,7 @@ enum InfoCommand {
         name: "info", doc: "show what a model is, its files and their sizes",
         detail: """
             Shows the start of the README, metadata, revision and the sets of weights with their sizes. Says how much is \
-            cached and how much is left to download, whether it fits on the disk and in memory, and whether hub runs it. \
+            cached and how much is left to download, whether it fits on the disk and in memory, whether hub runs it, and about how fast. \
             With a glob after a colon (REF:GLOB) only the files that match count. If the Hub does not answer, or does \
             not have the model any more, it shows what the catalog and the cache know, and how old that is.
 

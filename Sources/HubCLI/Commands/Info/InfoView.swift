@@ -120,10 +120,10 @@ struct InfoView {
 
     /// Whether hub runs it; of what the headers say nothing is left to say.
     private func showVerdict() {
-        guard facts.inspection == nil else { return }
-        let verdict = facts.verdict
-        output.fact("runs", verdict?.sentence, verdict?.isPossible == false ? .caution : .plain)
-        if verdict?.isPossible == false || verdict == nil && facts.isMLX { output.fact("program", facts.program) }
+        guard let verdict = facts.verdict else { return }
+        if let inspection = facts.inspection, !inspection.facts.isSupported { return }
+        output.fact("runs", verdict.sentence, verdict.isPossible ? .plain : .caution)
+        for alternative in verdict.alternatives { output.fact("", alternative) }
     }
 
     private func show(_ variant: ModelVariant, isCached: Bool) {

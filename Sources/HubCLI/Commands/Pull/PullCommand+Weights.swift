@@ -10,6 +10,7 @@ extension PullCommand {
         var weights = WeightSelection(
             try WeightChoice(format: format, quantization: quantization),
             for: WeightChoice.Target(memoryBytes: try Machine.memory().total, runsMLX: Machine.runsMLX))
+        weights.runner = try MachineRunner().runner
         // Who wants all quantizations of what an alias stands for says so: --format all.
         if format == nil { weights.aliasQuantizations = context.aliasQuantizations }
         guard !weights.choice.isEverything || !weights.aliasQuantizations.isEmpty else { return nil }

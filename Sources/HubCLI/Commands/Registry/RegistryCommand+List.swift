@@ -1,6 +1,7 @@
 import Catalog
 import Fetcher
 import HubCore
+import InferenceKit
 
 extension RegistryCommand {
     /// An entry with what this machine adds to it.
@@ -24,7 +25,7 @@ extension RegistryCommand {
             Row(
                 entry: entry, info: info, source: registry.source(alias: entry.alias) ?? .shipped,
                 isCached: cached.contains(Repository(.model, entry.repository).folderName),
-                verdict: RunVerdict(entry))
+                verdict: RunnableModels.supported.judge(entry.facts).map(RunVerdict.init))
         }
         context.output.render(
             json: ["models": .array(rows.map(json)), "memory_bytes": .int(registry.memory.bytes)],

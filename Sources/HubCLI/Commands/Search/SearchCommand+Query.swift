@@ -1,7 +1,6 @@
 import Catalog
 import Fetcher
 import HubCore
-import InferenceKit
 import ModelFormats
 
 extension SearchCommand {
@@ -14,6 +13,8 @@ extension SearchCommand {
         var isLimited: Bool
         var cached: Bool
         var curated: Bool
+        /// Whether only models are shown that run here.
+        var runs: Bool
         var fits: Fits?
 
         /// What a model must fit in.
@@ -30,6 +31,7 @@ extension SearchCommand {
             isLimited = arguments[SearchCommand.limit] != nil
             cached = arguments[SearchCommand.cached]
             curated = arguments[SearchCommand.curated]
+            runs = arguments[SearchCommand.runs]
             query = try Self.query(arguments, typed)
         }
 
@@ -53,7 +55,6 @@ extension SearchCommand {
             if let least = query.minimumParameters, let most = query.maximumParameters, least > most {
                 throw AIError(.invalidInput, "--min-params \(least) is more than --max-params \(most)")
             }
-            if arguments[SearchCommand.runs] { askForRunnable(&query) }
             try query.take(terms: typed)
             return query
         }
@@ -81,23 +82,15 @@ extension SearchCommand {
             else { return nil }
             return try? ByteCount(parsing: word)
         }
-
-        /// Narrows to what hub runs, as ``RunVerdict`` reads the Hub's tags.
-        private static func askForRunnable(_ query: inout ModelQuery) {
-            query.library = query.library ?? "transformers"
-            query.task = query.task ?? "text-generation"
-            query.tags.append("safetensors")
-            query.anyTags = RunnableModels.architectures.sorted()
-            query.withoutTags = RunVerdict.quantizations
-        }
     }
 
     /// Adds what depends on this machine: what is cached, and what there is room for.
     static func narrow(
         _ query: ModelQuery, _ request: Request, _ workspace: Workspace, cached: Set<String>,
-        curated: [String: RegistryEntry]
+        curated: [String: RegistryEntry], _ machine: MachineRunner
     ) async throws -> ModelQuery {
         var query = query
+        if request.runs { query.runner = machine.runner }
         if request.cached {
             query.ids = cached.compactMap(Repository.init(folderName:)).filter { $0.kind == query.kind }.map(
                 \.id.name

@@ -9,13 +9,15 @@ extension SearchCommand {
         let workspace = try await context.workspace(needsCatalog: context.isOffline)
         let cached = try await Blocking.run { try workspace.layout.heldFolders() }
         let curated = try await context.registry(workspace).entriesByRepository
-        let query = try await narrow(typed, request, workspace, cached: cached, curated: curated)
+        var machine = try MachineRunner(curated)
+        let query = try await narrow(typed, request, workspace, cached: cached, curated: curated, machine)
         let search = ModelSearch(workspace: workspace, cached: cached, curated: curated)
         var answer = try await search.answer(query, asksHub: !workspace.isOffline)
         let asksHub = !workspace.isOffline && answer.failure == nil
         if answer.entries.isEmpty, answer.failure == nil { try await checkTask(query, answer.catalog) }
+        if request.runs || context.mode == .json { machine.bytesPerSecond = await context.memorySpeed(workspace) }
         var view = SearchView(
-            context: context, query: query, curated: curated, typed: request.typed,
+            context: context, query: query, curated: curated, machine: machine, typed: request.typed,
             asksHub: asksHub)
         view.isCurated = request.curated
         view.isLimited = request.isLimited

@@ -32,7 +32,11 @@ enum SearchCommand {
     ).withOptionalValue()
     static let runs = Switch(
         "runs", "only models that hub try runs",
-        detail: "Llama models in safetensors, by the Hub's tags; for models of hub registry, by what the list says."
+        detail: """
+            By what the Hub says of architecture, class, format and quantization, and by the memory of this machine; models of \
+            which too little is known are not shown. TOKENS/S is about \
+            how fast a model writes here. hub help architectures lists what runs.
+            """
     )
     static let gated = Switch("gated", "only models with terms to accept first")
     static let open = Switch("open", "only models that anyone can download")

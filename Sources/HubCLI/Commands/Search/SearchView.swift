@@ -9,6 +9,7 @@ struct SearchView {
     var query: ModelQuery
     /// The entries of the curated list by their repositories' ids.
     let curated: [String: RegistryEntry]
+    let machine: MachineRunner
     /// The QUERY as it was typed.
     let typed: String
     /// Whether the Hub was asked and answered.
@@ -50,12 +51,14 @@ struct SearchView {
         let marks = Marks(context)
         let legend = Marks.legend([
             (entries.contains(where: \.isCached), marks.cached, "cached"),
-            (
-                isCurated && entries.contains { verdict($0.record)?.isPossible == true }, marks.runs,
-                "runs in hub try"
-            ),
+            (marksRuns(entries), marks.runs, "runs in hub try"),
         ])
         if !legend.isEmpty { output.line(Styled(legend, .faint)) }
+    }
+
+    /// Whether a mark tells those that run from others.
+    private func marksRuns(_ entries: [SearchAnswer.Entry]) -> Bool {
+        query.runner == nil && entries.contains { verdict($0.record)?.isPossible == true }
     }
 
     // MARK: Notes
@@ -129,9 +132,10 @@ struct SearchView {
         // The size of the repository matters only where it was asked about.
         let showsRepository = query.sort == .size || query.maximumSize != nil
         let byBirth = query.sort == .created
-        let marks = Marks(context)
+        let (marks, marksRuns) = (Marks(context), marksRuns(entries))
         var table = Table([
             .init("", .left), .init("MODEL", least: leastName, cut: .middle),
+            .init(query.runner == nil ? "" : "TOKENS/S", .right, optional: true),
             .init(isCurated ? "ALIAS" : "", optional: true), .init("PARAMS", .right, optional: true),
             .init("SIZE", .right, optional: true),
             .init(showsRepository ? "REPOSITORY" : "", .right, optional: true), .init("DOWNLOADS", .right),
@@ -144,8 +148,9 @@ struct SearchView {
             let time = byBirth ? record.createdAt : record.updatedAt
             table.add([
                 marks.cell(
-                    isCached: entry.isCached, runs: isCurated ? verdict(record)?.isPossible == true : nil),
-                Styled(record.repository.id.name, .name), Styled(isCurated ? curated(record)?.alias ?? "" : ""),
+                    isCached: entry.isCached, runs: marksRuns ? verdict(record)?.isPossible == true : nil),
+                Styled(record.repository.id.name, .name), Styled(rate(record)),
+                Styled(isCurated ? curated(record)?.alias ?? "" : ""),
                 Styled(record.likelyParameters.map { Humanize.count($0.count) } ?? ""),
                 Styled(query.weightBytes(of: record).map { "\(ByteCount($0))" } ?? ""),
                 Styled(showsRepository ? record.sizeBytes.map { "\(ByteCount($0))" } ?? "" : ""),
@@ -164,7 +169,13 @@ struct SearchView {
 
     /// Whether hub runs it; nil if that is not known.
     private func verdict(_ record: ModelRecord) -> RunVerdict? {
-        curated(record).flatMap(RunVerdict.init) ?? RunVerdict(record)
+        machine.verdict(record, weightBytes: query.runWeightBytes(of: record))
+    }
+
+    /// How fast a model runs, in the column of a search for those that run.
+    private func rate(_ record: ModelRecord) -> String {
+        guard query.runner != nil else { return "" }
+        return verdict(record)?.tokensPerSecond.map(RunVerdict.rounded) ?? ""
     }
 
     /// A name is what is typed next: on a narrow terminal other columns go before much of it is cut.

@@ -55,19 +55,25 @@ extension TryCommand {
             folder: target.path, options: request.options, task: request.task)
         report.smoke = smoke
         context.output.document(report.json)
-        try await remember(smoke, of: target, context)
+        try await remember(smoke, of: target, request, context)
         if let failure = smoke.failure { throw try told(failure, smoke, report, target, context) }
         report.show(context)
     }
 
     /// Keeps in the catalog how a cached model's test ended.
-    private static func remember(_ smoke: SmokeTest, of target: Target, _ context: Context) async throws {
+    private static func remember(
+        _ smoke: SmokeTest, of target: Target, _ request: Request, _ context: Context
+    ) async throws {
         guard let repository = target.reference?.repository, let commit = target.commit else { return }
         // What is not supported, or lacks memory, was not tried.
         guard smoke.failure.map({ [.generationFailed, .malformedModel].contains($0.code) }) ?? true else { return }
         let tried = TriedModel(
             at: context.now, verdict: smoke.verdict.rawValue, tokensPerSecond: smoke.speed?.tokensPerSecond)
         let catalog = try await context.workspace(tellsFault: false).dispensable
+        if let speed = smoke.speed {
+            let threads = try request.options.threads ?? MemoryBandwidth.threads()
+            await context.remember(memorySpeed: speed.memoryBytesPerSecond, threads: threads, catalog)
+        }
         await Blocking.run {
             _ = catalog.use { catalog throws(AIError) in try catalog.remember(tried, of: repository, at: commit) }
         }

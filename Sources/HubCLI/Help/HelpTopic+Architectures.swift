@@ -1,0 +1,85 @@
+import HubCore
+import InferenceKit
+
+/// `hub help architectures`: what the engine's registry says.
+extension HelpTopic {
+    static let architectures: HelpTopic = {
+        let engine = RunnableModels.supported
+        let running = engine.families.filter(\.runs)
+        let checked = engine.families.filter { !$0.runs }
+        return HelpTopic(
+            name: "architectures", doc: "the models that run, and those whose files are only checked",
+            detail: """
+                hub try runs models whose config.json has one of these types as model_type, for the tasks and from the formats \
+                named here. Weights may be plain or quantized in these ways: \(engine.quantizations.dropFirst().joined(separator: ", ")). \
+                hub info says whether a model runs on this machine, and hub search --runs finds those that do.
+
+                The tasks, as the Hub names them: \(ModelTask.allCases.map { "\($0.word) is \($0.rawValue)" }.joined(separator: ", ")).
+                """,
+            entries: engine.families.map { family in
+                let use = family.runs ? words(family).joined(separator: ", ") : "checked only"
+                return (family.modelType, "\(use); \(formats(family).joined(separator: ", "))")
+            },
+            table: { width in table(running, checked, width) }, json: json(engine))
+    }()
+
+    private static func words(_ family: SupportedModels.Family) -> [String] {
+        family.tasks.map { ModelTask(rawValue: $0)?.word ?? $0 }
+    }
+
+    /// Formats, with the name in GGUF if that is another.
+    private static func formats(_ family: SupportedModels.Family) -> [String] {
+        family.formats.map { format in
+            guard format == "gguf", let name = family.ggufName, name != family.modelType else { return format }
+            return "gguf (as \(name))"
+        }
+    }
+
+    private static func table(
+        _ running: [SupportedModels.Family], _ checked: [SupportedModels.Family], _ width: Int
+    ) -> [String] {
+        var table = Table([.init("TYPE"), .init("TASKS", least: 12), .init("FORMATS")])
+        for family in running {
+            table.add([
+                Styled(family.modelType), Styled(words(family).joined(separator: " ")),
+                Styled(family.formats.joined(separator: " ")),
+            ])
+        }
+        let renamed = running.compactMap { family in
+            family.ggufName.flatMap { $0 == family.modelType ? nil : "\(family.modelType) is \($0)" }
+        }
+        let names = checked.map(\.modelType).joined(separator: ", ")
+        return table.lines(width: width).map(\.plain)
+            + ["", "Names that differ in GGUF: \(renamed.joined(separator: ", ")).", ""]
+            .flatMap { TextWrap.lines($0, width: width) }
+            + TextWrap.lines("The files of these are only checked, by hub try --check: \(names).", width: width)
+    }
+
+    private static func json(_ engine: SupportedModels) -> JSONObject {
+        func list(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
+        let families = engine.families.map { family in
+            JSON.object([
+                "model_type": .string(family.modelType), "gguf": family.ggufName.map { .string($0) },
+                "tasks": list(family.tasks), "formats": list(family.formats), "runs": .bool(family.runs),
+            ])
+        }
+        return [
+            "architectures": .array(families), "formats": list(engine.formats),
+            "quantizations": list(engine.quantizations),
+        ]
+    }
+}
+
+extension ModelTask {
+    /// A word for narrow columns.
+    fileprivate var word: String {
+        switch self {
+        case .textGeneration: "text"
+        case .embedding: "vectors"
+        case .ranking: "ranks"
+        case .classification: "labels"
+        case .tokenClassification: "tokens"
+        case .fillMask: "masks"
+        }
+    }
+}

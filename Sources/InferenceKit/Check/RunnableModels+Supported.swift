@@ -1,0 +1,47 @@
+package import HubCore
+import ModelFormats
+
+extension RunnableModels {
+    /// What runs as a value, with the families whose files are only checked.
+    package static let supported: SupportedModels = {
+        let running = Architectures.all.flatMap { architecture in
+            architecture.modelTypes.map { family($0, of: architecture) }
+        }
+        let known = Set(running.map(\.modelType))
+        let checked = TensorPlan.transformers.keys.filter { !known.contains($0) }.map { modelType in
+            let ggufName = TensorPlan.ggufName(of: modelType)
+            return SupportedModels.Family(
+                modelType: modelType, ggufName: ggufName, classes: [:], tasks: [],
+                formats: names(formats.filter { $0 != .gguf || ggufName != nil }), runs: false)
+        }
+        let packed = Architectures.methods.map { $0.rawValue.lowercased() }
+        return SupportedModels(
+            families: running + checked, formats: names(formats),
+            quantizations: ["none"] + (packed + (formats.contains(.gguf) ? ["gguf"] : [])).sorted())
+    }()
+
+    private static func family(_ modelType: String, of architecture: Architecture) -> SupportedModels.Family {
+        let ggufName =
+            architecture.ggufNames.first { $0 == modelType } ?? architecture.ggufNames.first
+            ?? (architecture.runsAsGGUF ? Architecture.llama.ggufNames.first : nil)
+        return SupportedModels.Family(
+            modelType: modelType, ggufName: ggufName,
+            classes: Dictionary(
+                architecture.classes.map { ($0.name, $0.task.rawValue) }, uniquingKeysWith: { first, _ in first }),
+            tasks: tasks(of: architecture).map(\.rawValue),
+            formats: names(formats.filter { $0 != .gguf || ggufName != nil }), runs: true)
+    }
+
+    /// The usual one first. A classifier with one label ranks.
+    private static func tasks(of architecture: Architecture) -> [ModelTask] {
+        var tasks: [ModelTask] = []
+        for task in architecture.classes.map(\.task) {
+            for task in task == .classification ? [task, .ranking] : [task] where !tasks.contains(task) {
+                tasks.append(task)
+            }
+        }
+        return tasks
+    }
+
+    private static func names(_ formats: [WeightFormat]) -> [String] { formats.map(\.supportedName) }
+}

@@ -1,0 +1,117 @@
+import HubCore
+import HubServer
+import Support
+import Testing
+
+/// What `hub search` says of running a model here, and `--runs`.
+@Suite struct SearchRunsTests {
+    private static func model(
+        _ name: String, library: JSON? = "transformers", task: JSON? = "text-generation", _ tags: [JSON],
+        downloads: Int64 = 5, _ others: JSONObject = [:]
+    ) -> JSONObject {
+        var model: JSONObject = [
+            "id": .string("org/\(name)"), "downloads": .int(downloads), "library_name": library,
+            "pipeline_tag": task, "tags": .array(tags),
+        ]
+        for member in others.members { model[member.key] = member.value }
+        return model
+    }
+
+    private static func config(_ type: JSON, _ modelClass: JSON) -> JSONObject {
+        ["config": .object(["model_type": type, "architectures": .array([modelClass])])]
+    }
+
+    private static func stage(page: Int = 1000, _ models: [JSONObject]) throws -> Stage {
+        var options = LoopbackHub.Options()
+        options.listedModels = models
+        options.pages.models = page
+        return try Stage(options: options)
+    }
+
+    private static let running = [
+        model("llama", ["safetensors", "llama"]),
+        model("gguf", library: "gguf", task: nil, ["gguf"], ["gguf": .object(["architecture": "qwen3"])]),
+        model("gguf-by-tag", library: nil, task: nil, ["gguf", "gemma2"]),
+        model("mlx", library: "mlx", ["mlx", "safetensors", "qwen2", "4-bit"]),
+        model("vectors", library: "sentence-transformers", task: "sentence-similarity", ["safetensors", "bert"]),
+        model("class", task: nil, ["safetensors"], config("bert", "BertForTokenClassification")),
+        model("pickle", task: "fill-mask", ["pytorch", "bert"]),
+        model("both", ["safetensors", "gguf", "llama", "gptq"]),
+        model("sees", task: "image-text-to-text", ["safetensors", "gemma3"]),
+    ]
+
+    private static let others = [
+        model("mamba", ["safetensors", "mamba"]), model("gptq", ["safetensors", "llama", "gptq"]),
+        model("onnx", library: "transformers.js", ["onnx", "llama"]),
+        model("wrong-class", task: nil, ["safetensors", "bert"], config("bert", "BertForQuestionAnswering")),
+        model("other-type", ["safetensors", "llama", "mllama"], config("mllama", "MllamaForCausalLM")),
+        model("gguf-of-mamba", library: "gguf", ["gguf", "llama"], ["gguf": .object(["architecture": "mamba"])]),
+        model("adapter", library: "peft", ["safetensors", "llama"]),
+        model("huge", ["safetensors", "llama"], ["safetensors": .object(["total": 90_000_000_000_000])]),
+        model("answers", task: "question-answering", ["safetensors", "bert"]),
+        model("derived", task: "text-classification", ["safetensors", "other", "text-classification", "llama"]),
+        model("speaks", library: "other-engine", task: "text-to-speech", ["safetensors", "llama"]),
+        model("nothing", library: nil, task: nil, []),
+    ]
+
+    @Test func whatRunsIsFoundWhateverItsFormatAndTask() async throws {
+        let stage = try Self.stage(Self.running + Self.others)
+        let expected = Set(Self.running.compactMap { $0["id"]?.string })
+        for words in [[], ["--offline"]] {
+            let found = try await stage.run(["search", "--runs", "-q"] + words)
+            #expect(Set(found.lines) == expected, "\(words)")
+        }
+        // The Hub was asked for everything: its filters know nothing of what runs.
+        let query = try #require(stage.hub.requests.first { $0.path == "/api/models" }?.query)
+        #expect(!query.contains("filter=") && !query.contains("pipeline_tag="))
+        let vectors = try await stage.run("search", "--runs", "-q", "--task", "sentence-similarity")
+        #expect(vectors.lines == ["org/vectors"])
+    }
+
+    @Test func eachModelSaysWhyNot() async throws {
+        let stage = try Self.stage(Self.running + Self.others)
+        let models = try await stage.run("search", "--json", "--limit", "50").document().objects("models")
+        func runs(_ name: String) -> JSON? { models.first { $0["id"]?.string == "org/\(name)" }?["runs"] }
+        func why(_ name: String) -> String? { runs(name)?["why"]?.string }
+        for name in Self.running.compactMap({ $0["id"]?.string?.dropFirst(4) }) {
+            #expect(runs(String(name))?["possible"]?.bool == true, "\(name)")
+        }
+        #expect(why("mamba") == "the architecture mamba is not supported yet")
+        #expect(why("derived") == "its architecture is not supported yet")
+        #expect(why("other-type") == "the architecture mllama is not supported yet")
+        #expect(why("gguf-of-mamba") == "the architecture mamba is not supported yet")
+        #expect(why("gptq") == "gptq weights are not supported yet")
+        #expect(why("onnx") == "ONNX weights are not supported yet")
+        #expect(why("wrong-class") == "the model class BertForQuestionAnswering is not supported yet")
+        #expect(why("adapter") == "it is an adapter for another model, which is not supported yet")
+        #expect(why("huge")?.hasPrefix("it needs about 216 TB of memory, and this machine has ") == true)
+        #expect(runs("huge")?["memory_bytes"]?.int == 216_000_000_000_000)
+        for name in ["answers", "speaks", "nothing"] { #expect(runs(name) == nil, "\(name)") }
+    }
+
+    @Test func pagesAreReadUntilThereAreEnough() async throws {
+        let models = (0..<60).map { number in
+            let runs = number % 10 == 9
+            return Self.model(
+                "m\(number)", ["safetensors", runs ? "llama" : "mamba"], downloads: Int64(100 - number))
+        }
+        let stage = try Self.stage(page: 5, models)
+        #expect(
+            try await stage.run("search", "--runs", "-q", "--limit", "4").lines
+                == ["org/m9", "org/m19", "org/m29", "org/m39"])
+        #expect(stage.hub.requests("/api/models").count == 8)
+    }
+
+    @Test func theTableSaysHowFast() async throws {
+        let stage = try Self.stage([
+            Self.model("llama", ["safetensors", "llama"], ["safetensors": .object(["total": 1_000_000])]),
+            Self.model("mamba", ["safetensors", "mamba"]),
+        ])
+        let found = try await stage.run("search", "--runs")
+        #expect(found.lines.count == 2 && found.lines[0].contains("MODEL") && found.lines[0].contains("TOKENS/S"))
+        #expect(found.lines[1].firstMatch(of: /org\/llama\ +[\d.,]+\ /) != nil, "\(found.output)")
+        let all = try await stage.run("search")
+        #expect(all.lines.contains { settled($0).hasPrefix(" ▸  org/llama") } && !all.lines[0].contains("TOKENS/S"))
+        #expect(all.lines.last == "▸ runs in hub try")
+    }
+}

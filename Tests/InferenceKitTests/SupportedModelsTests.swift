@@ -1,0 +1,64 @@
+import HubCore
+import ModelFormats
+import Support
+import Testing
+
+@testable import InferenceKit
+
+/// The engine's registry as a value.
+@Suite struct SupportedModelsTests {
+    private let engine = RunnableModels.supported
+
+    @Test func everyTypeIsThereOnce() throws {
+        let names = engine.families.map(\.modelType)
+        #expect(Set(names).count == names.count)
+        let running = Set(engine.families.filter(\.runs).map(\.modelType))
+        #expect(running == Set(Architectures.all.flatMap(\.modelTypes)))
+        #expect(Set(names) == running.union(TensorPlan.transformers.keys))
+        // Every GGUF name is one of some type.
+        let ggufNames = Set(engine.families.compactMap(\.ggufName))
+        let known = Set(Architectures.all.flatMap(\.ggufNames)).union(TensorPlan.gguf.keys)
+        #expect(known.subtracting(ggufNames).isEmpty, "\(known.subtracting(ggufNames))")
+        #expect(ggufNames.subtracting(known).isEmpty)
+    }
+
+    /// What is listed is what loading takes: nothing more, nothing less.
+    @Test func formatsAndPackingsAreThoseOfTheLoader() throws {
+        for (folder, format) in [
+            ("tiny-shakespeare", "safetensors"), ("tiny-shakespeare-gguf", "gguf"),
+            ("tiny-shakespeare-mlx-4bit", "mlx"), ("micro/opt-pickle", "pickle"),
+        ] {
+            #expect(engine.formats.contains(format))
+            #expect(try FolderReading(try Fixtures.path(folder)).obstacles.isEmpty, "\(format)")
+        }
+        for method in ["gptq", "awq", "bitsandbytes", "fp8", "compressed-tensors", "mxfp4"] {
+            let json = try JSON.parse(
+                Array(#"{"model_type": "llama", "quantization_config": {"quant_method": "\#(method)"}}"#.utf8))
+            let configuration = try ModelConfiguration(json, path: "config.json", isForgiving: true)
+            let isRefused = Architectures.obstacles(configuration, stored: nil).contains {
+                $0.contains("quantisation")
+            }
+            #expect(isRefused != engine.quantizations.contains(method), "\(method)")
+        }
+    }
+
+    @Test func theClassDecidesBeforeTheTask() {
+        var facts = SupportedModels.Facts()
+        (facts.modelType, facts.formats, facts.task) = ("qwen3", ["safetensors"], "text-generation")
+        #expect(engine.judge(facts) == .runs(format: "safetensors", generates: true))
+        (facts.modelClass, facts.task) = ("Qwen3ForCausalLM", "feature-extraction")
+        #expect(engine.judge(facts) == .runs(format: "safetensors", generates: false))
+        facts.modelClass = "Qwen3ForQuestionAnswering"
+        #expect(engine.judge(facts) == .fails(.modelClass("Qwen3ForQuestionAnswering")))
+        // GGUF files name no class.
+        facts.formats = ["safetensors", "gguf"]
+        #expect(engine.judge(facts)?.isPossible == true)
+        (facts.modelClass, facts.task, facts.formats) = (nil, "question-answering", ["safetensors"])
+        #expect(engine.judge(facts) == nil)
+    }
+
+    @Test func memoryIsReadAtSomeRate() async throws {
+        let rate = try await MemoryBandwidth.measure(threads: 1)
+        #expect(rate > 1e8 && rate < 1e13)
+    }
+}
