@@ -4,9 +4,9 @@ import HubCore
 /// encoder_models.py makes.
 struct Encoders {
     /// A shape, the texts, and how many times the faster peer's speed it is to have.
-    private static let works = ["bert-base", "minilm", "xlm-r"].flatMap {
-        [($0, "one", 1.2), ($0, "mixed", 1.2), ($0, "128", 1)]
-    } + [("reranker", "pairs", 1)]
+    private static let works: [(shape: String, work: String, factor: Double)] =
+        ["bert-base", "minilm", "xlm-r"].flatMap { [($0, "one", 1.2), ($0, "mixed", 1.2), ($0, "128", 1)] }
+        + [("reranker", "pairs", 1)]
     private static let titles = [
         "one": "a sentence of 12 tokens", "mixed": "32 sentences of 5 to 40 tokens",
         "128": "32 sentences of 128 tokens", "pairs": "64 pairs of 200 tokens",

@@ -1,5 +1,6 @@
 import HubCore
 import HubTokenizers
+import ModelFormats
 
 /// Texts to vectors.
 struct EmbeddingRun {
