@@ -60,6 +60,16 @@ import Testing
         #expect(try read("embeddinggemma", "{}").description.layers.map(\.attention.window) == [5, nil])
     }
 
+    /// A prompt of such a name would switch on what is not run.
+    @Test func additionsForTasksAreRefused() async throws {
+        let model = try await LanguageModel.open(folder: Fixtures.path("micro/jina-v3-published"))
+        #expect(try await model.embed(["hello"]).count == 1)
+        let error = await #expect(throws: AIError.self) {
+            try await model.embed(["hello"], options: EmbeddingOptions(promptName: "query"))
+        }
+        #expect(error?.code == .unsupportedModel)
+    }
+
     @Test func poolingOfTheHead() throws {
         for (name, rows) in [("bos", ModelDescription.Head.Rows.first), ("mean", .mean), ("late", .meanOfOutputs)] {
             let settings =

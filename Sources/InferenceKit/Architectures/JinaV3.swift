@@ -19,6 +19,7 @@ extension Architecture {
             base: settings.number("rotary_emb_base") ?? 20_000, types: 1, epsilon: 1e-5)
         let activation = settings.activation(settings.configuration.activation, default: .gelu)
         model.eachFeedForward { $0.activation = activation }
+        model.additions = settings.texts("lora_adaptations") ?? []
         return model
     }
 }

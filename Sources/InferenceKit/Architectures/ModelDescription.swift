@@ -14,6 +14,8 @@ struct ModelDescription: Sendable, Hashable {
     var head: Head?
     /// Whether a position sees only itself and those before it.
     var isCausal = true
+    /// The tasks for which its file has additions to the matrices. They are not run.
+    var additions: [String] = []
     /// What it is for.
     var task = ModelTask.textGeneration
 

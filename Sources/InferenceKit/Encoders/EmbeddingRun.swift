@@ -1,5 +1,6 @@
 import HubCore
 import HubTokenizers
+import ModelFormats
 
 /// Texts to vectors.
 struct EmbeddingRun {
@@ -23,6 +24,10 @@ struct EmbeddingRun {
             throw AIError(
                 .invalidInput, "vectors of \(dimensions) numbers are not possible: this model makes \(layers.width)"
             )
+        }
+        if let name = options.promptName, model.model.description.additions.contains(name) {
+            throw .unsupported(
+                model.configuration.path, "the low-rank additions for \"\(name.printable)\" cannot be run yet")
         }
         let prompt = try sentences.prompts.text(options.promptName)
         let skipped = sentences.includesPrompt || prompt.isEmpty ? 0 : try length(prompt)
