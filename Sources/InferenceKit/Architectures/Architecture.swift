@@ -82,54 +82,6 @@ struct Architecture: Sendable {
     }
 }
 
-/// Every architecture that runs.
-enum Architectures {
-    static let all: [Architecture] = [
-        .llama, .mistral, .qwen2, .qwen3, .gemma, .gemma2, .gemma3, .phi3, .gpt2, .opt, .bert, .roberta, .xlmRoberta,
-        .camembert, .electra, .distilbert, .albert, .nomicBert, .modernBert, .gte, .jinaV3, .euroBert, .esm,
-        .embeddingGemma,
-    ]
-
-    /// The ways of packing weights in safetensors that run.
-    static let methods: Set<QuantizationConfiguration.Method> = [.mlx]
-
-    private static let byModelType = Dictionary(
-        uniqueKeysWithValues: all.flatMap { family in family.modelTypes.map { ($0, family) } })
-    private static let byGGUFName = Dictionary(
-        uniqueKeysWithValues: all.flatMap { family in family.ggufNames.map { ($0, family) } })
-
-    /// Their names in `config.json`.
-    static let modelTypes = Set(byModelType.keys)
-
-    /// The architecture of a configuration; nil if there is none for it.
-    static func of(_ configuration: ModelConfiguration) -> Architecture? {
-        guard let type = configuration.modelType else { return nil }
-        if configuration.isGGUF { return byGGUFName[type] }
-        // Jina 3 calls itself so in the configuration that its own code reads.
-        let isJina = type == "xlm-roberta" && configuration.settings["position_embedding_type"]?.string == "rotary"
-        return isJina ? .jinaV3 : byModelType[type]
-    }
-
-    /// What keeps a configuration from running, each a noun phrase; empty if nothing does.
-    static func obstacles(_ configuration: ModelConfiguration, stored: Set<String>?) -> [String] {
-        guard let type = configuration.modelType else { return ["no model_type in config.json"] }
-        guard let architecture = of(configuration) else { return ["architecture \(type.printable)"] }
-        var found: [String] = []
-        if let quantization = configuration.quantization, !methods.contains(quantization.method) {
-            found.append(quantization.description)
-        }
-        // Faults of values are reported as faults.
-        if configuration.faults.isEmpty {
-            do throws(AIError) {
-                found += try architecture.describe(configuration, stored: stored).obstacles
-            } catch {
-                found.append(error.message)
-            }
-        }
-        return found
-    }
-}
-
 extension ModelDescription {
     /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other.
     fileprivate func check(_ path: String) throws(AIError) {

@@ -58,7 +58,8 @@ extension Architecture {
                 head: "classifier.out_proj"),
             .tokenLabels("ElectraForTokenClassification"),
         ],
-        names: .bert("electra.", [.embeddingProjection: "embeddings_project"], heads: ["discriminator_predictions."])
+        names: .bert(
+            "electra.", [.embeddingProjection: "embeddings_project"], heads: ["discriminator_predictions."])
     ) { settings throws(AIError) in
         var model = try settings.encoder()
         let narrow = settings.count("embedding_size") ?? 128
@@ -71,7 +72,8 @@ extension Architecture {
         classes: [
             .base("DistilBertModel"),
             .masked(
-                "DistilBertForMaskedLM", dense: "vocab_transform", norm: "vocab_layer_norm", head: "vocab_projector"),
+                "DistilBertForMaskedLM", dense: "vocab_transform", norm: "vocab_layer_norm", head: "vocab_projector"
+            ),
             .labels("DistilBertForSequenceClassification", dense: "pre_classifier", activation: .relu),
             .tokenLabels("DistilBertForTokenClassification"),
         ], names: .distilbert

@@ -4,7 +4,8 @@ import ModelFormats
 /// GPT-2 (https://github.com/openai/gpt-2): learned positions, layer norms, biases, matrices stored turned.
 extension Architecture {
     static let gpt2 = Architecture(
-        "GPT-2", ["gpt2"], gguf: ["gpt2"], classes: [.generator("GPT2LMHeadModel"), .base("GPT2Model")], names: .gpt2, ggufTensors: .gpt2GGUF
+        "GPT-2", ["gpt2"], gguf: ["gpt2"], classes: [.generator("GPT2LMHeadModel"), .base("GPT2Model")],
+        names: .gpt2, ggufTensors: .gpt2GGUF
     ) { settings throws(AIError) in
         let c = settings.configuration
         let width = try settings.need(c.hiddenSize, "n_embd")

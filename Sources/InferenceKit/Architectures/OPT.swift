@@ -3,7 +3,9 @@ import ModelFormats
 
 /// OPT (https://arxiv.org/abs/2205.01068): learned positions from the table's third row on, layer norms, biases, ReLU.
 extension Architecture {
-    static let opt = Architecture("OPT", ["opt"], gguf: [], classes: [.generator("OPTForCausalLM"), .base("OPTModel")], names: .opt) {
+    static let opt = Architecture(
+        "OPT", ["opt"], gguf: [], classes: [.generator("OPTForCausalLM"), .base("OPTModel")], names: .opt
+    ) {
         settings throws(AIError) in
         let c = settings.configuration
         let width = try settings.need(c.hiddenSize, "hidden_size")

@@ -1,7 +1,8 @@
 /// What a tensor is for.
 enum TensorRole: Sendable, Hashable {
     // Of the model.
-    case embedding, positions, tokenTypes, embeddingNorm, embeddingProjection, finalNorm, rotaryFactors, longFactors, shortFactors
+    case embedding, positions, tokenTypes, embeddingNorm, embeddingProjection, finalNorm, rotaryFactors,
+        longFactors, shortFactors
     case headDense, headNorm, head
     // Of a layer.
     case attentionNorm, query, key, value, attentionOutput, queryNorm, keyNorm, attentionPostNorm

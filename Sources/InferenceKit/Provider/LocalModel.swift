@@ -78,26 +78,32 @@ public actor LocalModel: TextGenerator {
 }
 
 extension LocalModel: EmbeddingModel, Reranker, TextClassifier, TokenClassifier, MaskFiller {
+    /// Texts as vectors, as ``LanguageModel/embed(_:options:)`` makes them.
     public func embed(_ texts: [String], options: EmbeddingOptions) async throws(AIError) -> [EmbeddingResult] {
         try await model().embed(texts, options: options)
     }
 
+    /// Texts by how well they answer a query, as ``LanguageModel/rank(_:for:)`` says.
     public func rank(_ texts: [String], for query: String) async throws(AIError) -> [RankedText] {
         try await model().rank(texts, for: query)
     }
 
+    /// The labels of texts, as ``LanguageModel/classify(_:)`` says.
     public func classify(_ texts: [TextPair]) async throws(AIError) -> [[TextLabel]] {
         try await model().classify(texts)
     }
 
+    /// Which of some labels fits a text, as ``LanguageModel/classify(_:as:)`` says.
     public func classify(_ text: String, as labels: [String]) async throws(AIError) -> [TextLabel] {
         try await model().classify(text, as: labels)
     }
 
+    /// The labels of texts' tokens, as ``LanguageModel/labelTokens(_:)`` says.
     public func labelTokens(_ texts: [String]) async throws(AIError) -> [[TokenLabel]] {
         try await model().labelTokens(texts)
     }
 
+    /// The words behind a text's masks, as ``LanguageModel/fill(_:count:)`` says.
     public func fill(_ text: String, count: Int) async throws(AIError) -> [[MaskCandidate]] {
         try await model().fill(text, count: count)
     }
