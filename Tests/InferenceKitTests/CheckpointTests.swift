@@ -27,10 +27,6 @@ import Testing
         var file = TorchBytes(try tensors(fixture))
         change(&file)
         let folder = try TemporaryFolder(linking: fixture, except: ["model.safetensors"])
-        if FileSystem.exists(try Fixtures.path("\(fixture)/1_Pooling")) {
-            try FileSystem.remove(folder("1_Pooling"))
-            try FileSystem.createSymlink(Fixtures.path("\(fixture)/1_Pooling"), at: folder("1_Pooling"))
-        }
         try folder.write("pytorch_model.bin", legacy ? file.legacy : file.archive)
         return folder
     }

@@ -60,7 +60,8 @@ struct ModelFacts {
             let format = variants.map(\.format).min()
         {
             return RunVerdict(
-                obstacle: format == .safetensors ? "weights under other names" : "\(format.rawValue) weights")
+                obstacle: [.safetensors, .pickle].contains(format)
+                    ? "weights under other names" : "\(format.rawValue) weights")
         }
         return curated.flatMap(RunVerdict.init) ?? RunVerdict(record)
     }
