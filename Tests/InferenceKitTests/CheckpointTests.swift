@@ -180,9 +180,8 @@ import Testing
 
     @Test func aDictionaryInADictionaryIsRefused() async throws {
         let folder = try Self.twin("micro/opt") { file in
-            let inner = file.tensors.map { TorchBytes.text($0.name) + TorchBytes.tensor($0, key: "0", isLegacy: false) }
-            file.others = TorchBytes.text("state_dict") + [0x7D, 0x28] + inner.joined() + [0x75]
-            file.tensors = []
+            let inner = TorchBytes.tensor(file.tensors[0], key: "0", isLegacy: false)
+            file.others = TorchBytes.text("state_dict") + [0x7D, 0x28] + TorchBytes.text("x") + inner + [0x75]
         }
         #expect(try await error(folder).message.contains("it has \"state_dict\", which is not a tensor"))
     }

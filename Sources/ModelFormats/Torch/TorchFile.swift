@@ -103,6 +103,7 @@ package struct TorchFile: Sendable {
             let entries = archive.entries.map { (name: $0.name.lowercased(), entry: $0) }
             let pickles = entries.filter { $0.name.hasSuffix(".pkl") }
             guard !pickles.isEmpty else { throw .malformed(path, "the archive has no pickle") }
+            if pickles.count > 1 { otherContent = "has \(pickles.count) pickles, as TorchScript does" }
             for (name, pickle) in pickles {
                 guard let range = pickle.byteRange else {
                     isReadToEnd = false
@@ -118,7 +119,6 @@ package struct TorchFile: Sendable {
                 let order = entries.first { $0.name == folder + "byteorder" }?.entry.byteRange
                 if let order, bytes[order].elementsEqual("big".utf8) { otherContent = otherContent ?? "is big-endian" }
             }
-            if pickles.count > 1 { otherContent = otherContent ?? "has \(pickles.count) pickles, as TorchScript does" }
         }
 
         /// Before that: magic number, version, system info, the object, and the names of the storages, whose bytes
