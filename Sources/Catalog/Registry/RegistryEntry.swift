@@ -4,7 +4,7 @@ public import HubCore
 /// in the catalog, from the Hub.
 public struct RegistryEntry: Sendable, Hashable {
     /// The formats of weights that an entry can name.
-    public enum Format: String, Sendable, Hashable, CaseIterable { case gguf, mlx, safetensors }
+    public enum Format: String, Sendable, Hashable, CaseIterable { case gguf, mlx, pickle, safetensors }
 
     /// The short name: one word of lower-case letters, digits, `.`, `_` and `-`.
     public var alias: String

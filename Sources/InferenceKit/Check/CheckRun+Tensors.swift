@@ -109,7 +109,8 @@ extension CheckRun {
 
     private mutating func missing(_ need: TensorNeeds.Need, _ part: CheckedWeights) {
         let files = part.weights.files
-        let file = files.count == 1 || part.gguf != nil ? shown(files[0].path) : SafetensorsFolder.indexName
+        let index = files[0].format == .pickle ? TorchFolder.indexName : SafetensorsFolder.indexName
+        let file = files.count == 1 || part.gguf != nil ? shown(files[0].path) : index
         add(
             .init(
                 "tensors", .fail, Self.labelled(part.label, "tensor \"\(need.name)\" is missing"), file: file,

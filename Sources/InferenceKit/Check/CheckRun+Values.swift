@@ -13,9 +13,8 @@ extension CheckRun {
                     remembered += try scan(part, number) ? 1 : 0
                     count += 1
                 }
-            } else if part.isModel {
-                unread(part)
             }
+            if part.isModel, !part.hasAllNumbers { unread(part) }
         }
         let some = pending.contains { $0.status == .pass } ? " that could be checked" : ""
         let how =
@@ -29,7 +28,8 @@ extension CheckRun {
         let file = part.weights.files.first.map { shown($0.path) }
         let what =
             part.weights.tensors.isEmpty
-            ? "there are no tensors in \(file ?? "it")" : "the values of a pickle (\(file ?? ""))"
+            ? "there are no tensors in \(file ?? "it")"
+            : "\(part.hasNumbers ? "some" : "the") values of a pickle (\(file ?? ""))"
         add(
             .init(
                 "values", .warn, part.weights.tensors.isEmpty ? what : "not checked: hub does not read \(what)",

@@ -63,4 +63,6 @@ struct CheckedWeights {
     }
     /// Whether any tensor has a known file offset.
     var hasNumbers: Bool { weights.tensors.contains { $0.offset != nil } }
+    /// Whether all have one, and there are any.
+    var hasAllNumbers: Bool { hasNumbers && weights.tensors.allSatisfy { $0.offset != nil } }
 }

@@ -103,6 +103,7 @@ package struct TorchFile: Sendable {
             let entries = archive.entries.map { (name: $0.name.lowercased(), entry: $0) }
             let pickles = entries.filter { $0.name.hasSuffix(".pkl") }
             guard !pickles.isEmpty else { throw .malformed(path, "the archive has no pickle") }
+            if pickles.count > 1 { otherContent = "has \(pickles.count) pickles, as TorchScript does" }
             for (name, pickle) in pickles {
                 guard let range = pickle.byteRange else {
                     isReadToEnd = false
