@@ -35,7 +35,8 @@ import Testing
         var options = ModelOptions(isExact: true)
         options.kernels = kernels
         let model = try await LanguageModel.open(folder: folder, options: options)
-        return try await model.embed(["The king is dead.", "My lord, the queen hath left the castle!"]).map(\.vector)
+        return try await model.embed(["The king is dead.", "My lord, the queen hath left the castle!"]).map(
+            \.vector)
     }
 
     private static func logits(_ folder: String) async throws -> [Float] {
@@ -144,14 +145,18 @@ import Testing
     @Test func oneFileIsReadByItself() throws {
         let folder = try TemporaryFolder()
         let values: [Float] = [1, 2, 3, 4, 5, 6]
-        let bytes = values.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value.bitPattern >> (8 * $0)) } }
+        let bytes = values.flatMap { value in
+            (0..<4).map { UInt8(truncatingIfNeeded: value.bitPattern >> (8 * $0)) }
+        }
         var turned = TorchBytes.Tensor("linear.weight", "FloatStorage", [3, 2], bytes)
         turned.strides = [1, 3]
         let bias = TorchBytes.Tensor("linear.bias", "FloatStorage", [6], bytes)
         try folder.write("2_Dense/pytorch_model.bin", TorchBytes([turned, bias]).legacy)
         let source = try TensorSource(file: folder("2_Dense/pytorch_model.bin"))
         #expect(try source.floats("linear.weight").values.array == [1, 4, 2, 5, 3, 6])
-        #expect(try source.floats("linear.weight").shape == [3, 2] && source.floats("linear.bias").values.array == values)
+        #expect(
+            try source.floats("linear.weight").shape == [3, 2]
+                && source.floats("linear.bias").values.array == values)
         #expect(throws: AIError.self) { try source.floats("linear") }
     }
 
@@ -168,7 +173,8 @@ import Testing
             ("ctorch.storage\n_load_from_bytes\n(S'id'\ntR", "its pickle imports torch.storage._load_from_bytes"),
             ("cnumpy.core.multiarray\nscalar\n(ttR", "its pickle imports numpy.core.multiarray.scalar"),
             ("ccollections\ndefaultdict\n)R", "its pickle imports collections.defaultdict"),
-        ]) func whatIsNoTensorIsNamed(opcodes: String, what: String) async throws {
+        ]) func whatIsNoTensorIsNamed(opcodes: String, what: String) async throws
+    {
         for legacy in [false, true] {
             let folder = try Self.twin("micro/opt", legacy: legacy) { $0.others = Self.item("epoch", opcodes) }
             let inspection = try await ModelInspection.inspect(folder: folder.path)
@@ -195,12 +201,15 @@ import Testing
     @Test func tensorsThatAreNotInOnePieceAreRefused() async throws {
         let name = try Self.tensors("micro/opt")[0].name
         let repeated = try await refusal { $0.strides = $0.shape.map { _ in 0 } }
-        #expect(repeated.code == .unsupportedModel && repeated.message.contains("tensor \"\(name)\" has the strides [0"))
+        #expect(
+            repeated.code == .unsupportedModel && repeated.message.contains("tensor \"\(name)\" has the strides [0")
+        )
         let past = try await refusal { $0.offset = 1 }
         #expect(past.code == .malformedModel && past.message.contains("goes past the end of its storage"))
         let lost = try await error(
             try Self.twin("micro/opt") { file in
-                file.others = TorchBytes.text("x") + TorchBytes.tensor(file.tensors[0], key: "gone", isLegacy: false)
+                file.others =
+                    TorchBytes.text("x") + TorchBytes.tensor(file.tensors[0], key: "gone", isLegacy: false)
             })
         #expect(lost.code == .malformedModel && lost.message.contains("the file has no gone"))
     }

@@ -67,7 +67,9 @@ struct FolderReading: Sendable {
         var obstacles: [String] = []
         if let fault = sources.weightsFault {
             let folder = sources.name + "/"
-            obstacles = [fault.message.hasPrefix(folder) ? String(fault.message.dropFirst(folder.count)) : fault.message]
+            obstacles = [
+                fault.message.hasPrefix(folder) ? String(fault.message.dropFirst(folder.count)) : fault.message
+            ]
         } else if !sources.isLoadable {
             obstacles = sources.formats.map { "\($0.format.rawValue) weights (\($0.evidence))" }
             if sources.formats.isEmpty { obstacles = ["no weights"] }

@@ -24,7 +24,8 @@ extension TensorSource {
         switch shape.count {
         case 1: return (shape, try vector(name, shape[0]))
         case 2: return (shape, try matrix(name, rows: shape[0], columns: shape[1]).widened())
-        default: throw .malformed(path, "tensor \"\(name)\" has the shape \(shape); a vector or a matrix was expected")
+        default:
+            throw .malformed(path, "tensor \"\(name)\" has the shape \(shape); a vector or a matrix was expected")
         }
     }
 }

@@ -44,10 +44,11 @@ struct TensorSource: Sendable {
     func isTied(_ name: String, to others: Set<String>) -> Bool {
         guard let place = places[name], let offset = weights.tensors[place].offset else { return false }
         let (file, count) = (weights.tensors[place].file, weights.tensors[place].byteCount)
-        return count > 0 && others.contains { other in
-            let other = weights.tensors[places[other]!]
-            return other.offset == offset && other.file == file && other.byteCount == count
-        }
+        return count > 0
+            && others.contains { other in
+                let other = weights.tensors[places[other]!]
+                return other.offset == offset && other.file == file && other.byteCount == count
+            }
     }
 
     /// The names of stored tensors that belong to one of this name: its packed words, scales and biases.

@@ -274,7 +274,8 @@ struct PickleMachine {
 
     /// The items that Python 2 gives an `OrderedDict` when it is made: `([[key, value], ...],)`.
     private mutating func items(of arguments: Int) throws -> [(key: Int, value: Int)] {
-        guard case .tuple(let parts) = nodes[arguments], let first = parts.first, case .list(let list) = nodes[first]
+        guard case .tuple(let parts) = nodes[arguments], let first = parts.first,
+            case .list(let list) = nodes[first]
         else { return [] }
         // Every call copies the list.
         budget -= lists[list].count

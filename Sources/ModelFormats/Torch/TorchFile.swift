@@ -117,7 +117,9 @@ package struct TorchFile: Sendable {
                 guard let root = run(&machine).root else { continue }
                 collect(root, machine, TorchStorage.all(entries, folder: folder))
                 let order = entries.first { $0.name == folder + "byteorder" }?.entry.byteRange
-                if let order, bytes[order].elementsEqual("big".utf8) { otherContent = otherContent ?? "is big-endian" }
+                if let order, bytes[order].elementsEqual("big".utf8) {
+                    otherContent = otherContent ?? "is big-endian"
+                }
             }
         }
 
@@ -143,7 +145,8 @@ package struct TorchFile: Sendable {
             var storages: [String: TorchStorage]?
             if let names = rest.count > 3 ? rest[3].machine.texts(rest[3].root) : nil {
                 do {
-                    storages = try TorchStorage.all(bytes, at: at, names: names, types: rest[2].machine.storageTypes)
+                    storages = try TorchStorage.all(
+                        bytes, at: at, names: names, types: rest[2].machine.storageTypes)
                 } catch { fault = fault ?? "it \((error as? PickleMachine.Fault)?.what ?? "\(error)")" }
             } else {
                 fault = fault ?? "it does not name its storages"

@@ -15,11 +15,15 @@ struct TorchStorage {
     ]
 
     /// Those of an archive: `archive/data/0` for one called `0`.
-    static func all(_ files: [(name: String, entry: ZipDirectory.Entry)], folder: String) -> [String: TorchStorage] {
+    static func all(_ files: [(name: String, entry: ZipDirectory.Entry)], folder: String) -> [String: TorchStorage]
+    {
         let start = folder + "data/"
         return Dictionary(
             files.lazy.filter { $0.name.hasPrefix(start) }.map {
-                (String($0.name.dropFirst(start.count)), TorchStorage(byteRange: $0.entry.byteRange, size: $0.entry.size))
+                (
+                    String($0.name.dropFirst(start.count)),
+                    TorchStorage(byteRange: $0.entry.byteRange, size: $0.entry.size)
+                )
             }, uniquingKeysWith: { first, _ in first })
     }
 

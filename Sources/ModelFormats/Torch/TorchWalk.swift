@@ -313,6 +313,7 @@ struct TorchWalk {
             guard tensorParts(value) != nil else { return "has \"\(name.printable)\", which is not a tensor" }
         }
         let isSame = tensors.count == machine.dictionaries[number].count
-        return isSame && Set(tensors.map(\.name)).count == tensors.count ? nil : "has tensors outside its dictionary"
+        return isSame && Set(tensors.map(\.name)).count == tensors.count
+            ? nil : "has tensors outside its dictionary"
     }
 }

@@ -20,7 +20,8 @@ package struct TorchBytes {
         }
 
         fileprivate var elementBytes: Int {
-            ["FloatStorage": 4, "HalfStorage": 2, "BFloat16Storage": 2, "LongStorage": 8, "DoubleStorage": 8][kind] ?? 1
+            ["FloatStorage": 4, "HalfStorage": 2, "BFloat16Storage": 2, "LongStorage": 8, "DoubleStorage": 8][kind]
+                ?? 1
         }
     }
 
@@ -117,9 +118,12 @@ private struct ZipBytes {
         let plain = place + 30 + name.utf8.count + 4
         let padding = (alignment - plain % alignment) % alignment
         // No checksum: readers that map the content do not read all of it.
-        let common = field(0, 2) + field(0, 2) + field(0, 4) + field(0, 4) + field(bytes.count, 4) + field(bytes.count, 4)
+        let common =
+            field(0, 2) + field(0, 2) + field(0, 4) + field(0, 4) + field(bytes.count, 4) + field(bytes.count, 4)
         body += field(0x0403_4B50, 4) + field(10, 2) + common + field(name.utf8.count, 2) + field(padding + 4, 2)
-        body += Array(name.utf8) + Array("FB".utf8) + field(padding, 2) + [UInt8](repeating: 0x5A, count: padding) + bytes
+        body +=
+            Array(name.utf8) + Array("FB".utf8) + field(padding, 2) + [UInt8](repeating: 0x5A, count: padding)
+            + bytes
         directory += field(0x0201_4B50, 4) + field(0, 2) + field(10, 2) + common + field(name.utf8.count, 2)
         directory += field(0, 2) + field(0, 2) + field(0, 2) + field(0, 2) + field(0, 4) + field(place, 4)
         directory += Array(name.utf8)
@@ -128,7 +132,8 @@ private struct ZipBytes {
 
     var file: [UInt8] {
         func field(_ value: Int, _ width: Int) -> [UInt8] { TorchBytes.little(value, width) }
-        let end = field(0x0605_4B50, 4) + field(0, 4) + field(count, 2) + field(count, 2) + field(directory.count, 4)
+        let end =
+            field(0x0605_4B50, 4) + field(0, 4) + field(count, 2) + field(count, 2) + field(directory.count, 4)
         return body + directory + end + field(body.count, 4) + field(0, 2)
     }
 }
