@@ -13,7 +13,7 @@ import Testing
         let names = engine.families.map(\.modelType)
         #expect(Set(names).count == names.count)
         let running = Set(engine.families.filter(\.runs).map(\.modelType))
-        #expect(running == Set(Architectures.all.flatMap(\.modelTypes)))
+        #expect(running == Set(Architectures.all.flatMap { $0.modelTypes.isEmpty ? $0.ggufNames : $0.modelTypes }))
         #expect(Set(names) == running.union(TensorPlan.transformers.keys))
         // Every GGUF name is one of some type.
         let ggufNames = Set(engine.families.compactMap(\.ggufName))

@@ -5,7 +5,11 @@ extension RunnableModels {
     /// What runs as a value, with the families whose files are only checked.
     package static let supported: SupportedModels = {
         let running = Architectures.all.flatMap { architecture in
-            architecture.modelTypes.map { family($0, of: architecture) }
+            // One that config.json calls like another has its own name in GGUF only.
+            let isGGUFOnly = architecture.modelTypes.isEmpty
+            return (isGGUFOnly ? architecture.ggufNames : architecture.modelTypes).map {
+                family($0, of: architecture, isGGUFOnly)
+            }
         }
         let known = Set(running.map(\.modelType))
         let checked = TensorPlan.transformers.keys.filter { !known.contains($0) }.map { modelType in
@@ -20,7 +24,9 @@ extension RunnableModels {
             quantizations: ["none"] + (packed + (formats.contains(.gguf) ? ["gguf"] : [])).sorted())
     }()
 
-    private static func family(_ modelType: String, of architecture: Architecture) -> SupportedModels.Family {
+    private static func family(
+        _ modelType: String, of architecture: Architecture, _ isGGUFOnly: Bool
+    ) -> SupportedModels.Family {
         let ggufName =
             architecture.ggufNames.first { $0 == modelType } ?? architecture.ggufNames.first
             ?? (architecture.runsAsGGUF ? Architecture.llama.ggufNames.first : nil)
@@ -29,7 +35,7 @@ extension RunnableModels {
             classes: Dictionary(
                 architecture.classes.map { ($0.name, $0.task.rawValue) }, uniquingKeysWith: { first, _ in first }),
             tasks: tasks(of: architecture).map(\.rawValue),
-            formats: names(formats.filter { $0 != .gguf || ggufName != nil }), runs: true)
+            formats: names(formats.filter { $0 == .gguf ? ggufName != nil : !isGGUFOnly }), runs: true)
     }
 
     /// The usual one first. A classifier with one label ranks.

@@ -66,7 +66,10 @@ struct FolderReading: Sendable {
     static func obstacles(_ sources: ModelSources) -> [String] {
         var obstacles: [String] = []
         if let fault = sources.weightsFault {
-            obstacles = [fault.message]
+            let folder = sources.name + "/"
+            obstacles = [
+                fault.message.hasPrefix(folder) ? String(fault.message.dropFirst(folder.count)) : fault.message
+            ]
         } else if !sources.isLoadable {
             obstacles = sources.formats.map { "\($0.format.rawValue) weights (\($0.evidence))" }
             if sources.formats.isEmpty { obstacles = ["no weights"] }

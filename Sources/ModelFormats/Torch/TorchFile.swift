@@ -121,9 +121,6 @@ package struct TorchFile: Sendable {
                     otherContent = otherContent ?? "is big-endian"
                 }
             }
-            if pickles.count > 1 {
-                otherContent = otherContent ?? "has \(pickles.count) pickles, as TorchScript does"
-            }
         }
 
         /// Before that: magic number, version, system info, the object, and the names of the storages, whose bytes
