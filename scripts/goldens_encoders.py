@@ -246,6 +246,21 @@ ENCODERS = {
     "camembert": Encoder(
         "Camembert", dict(model_type="camembert", **ABSOLUTE | dict(type_vocab_size=1), tie_word_embeddings=False),
         longest=38, hasTypes=False, drop=("pad_token_id",), without=ROBERTA),
+    "mpnet": Encoder(
+        "MPNet", dict(model_type="mpnet", layer_norm_eps=0.01, relative_attention_num_buckets=32, pad_token_id=1),
+        longest=38, hasTypes=False, without={
+            "Model": {
+                "distances": zero("relative_attention_bias"),
+                "buckets of many distances": lambda model: setattr(
+                    model.encoder, "relative_position_bucket", lambda distance, **_: (distance > 0) * 16 + distance.abs().clamp(max=15)),
+                "positions": zero("position_embeddings"),
+            },
+            "ForSequenceClassification": {"dense": module("classifier.dense", Same())},
+            "ForMaskedLM": {
+                "dense": module("lm_head.dense", Same()), "norm": module("lm_head.layer_norm", Same()),
+                "bias": zero("lm_head.bias", "lm_head.decoder.bias"),
+            },
+        }),
     "distilbert": Encoder("DistilBert", dict(
         model_type="distilbert", activation="relu", attention_dropout=0.0, dim=32, dropout=0.0, hidden_dim=64,
         initializer_range=0.02, n_heads=4, n_layers=2, qa_dropout=0.1, seq_classif_dropout=0.2,

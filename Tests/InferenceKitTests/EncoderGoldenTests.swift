@@ -8,6 +8,7 @@ import Testing
 @Suite struct EncoderGoldenTests {
     private static let models = [
         "bert-heads", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "electra-wide", "albert",
+        "mpnet",
         "modernbert", "modernbert-biased", "nomic-bert", "nomic-bert-published", "gte", "gte-new",
         "jina-v3",
         "jina-v3-published",

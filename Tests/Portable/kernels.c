@@ -199,7 +199,11 @@ static void attention(hub_team *one, hub_team *three) {
                 size_t end = r < 7 ? 250 + r : r < 9 ? 1 : 599 + (r - 9);
                 rows[r] = (hub_attention_row){
                     queries + r * HEADS * d, out + r * HEADS * d, (const void *const *)keys[of[r]],
-                    (const void *const *)values[of[r]], r % 2 && end > 20 ? end - 20 : 0, end};
+                    (const void *const *)values[of[r]], r % 2 && end > 20 ? end - 20 : 0, end, NULL, 0};
+                if (r % 3 == 0) continue;
+                float *bias = (float *)(void *)guarded(((HEADS - 1) * POSITIONS + end) * 4);
+                for (size_t i = 0; i < (HEADS - 1) * POSITIONS + end; i++) bias[i] = real() * 3;
+                rows[r].bias = bias, rows[r].bias_stride = POSITIONS;
             }
             float slopes[HEADS], sinks[HEADS];
             for (int h = 0; h < HEADS; h++) slopes[h] = 0.01f * (float)(h + 1), sinks[h] = real();
@@ -217,6 +221,7 @@ static void attention(hub_team *one, hub_team *three) {
                         x *= a.scale;
                         if (a.cap != 0) x = a.cap * tanh(x / a.cap);
                         if (a.slopes) x += slopes[h] * ((double)p - (double)(rows[r].end - 1));
+                        if (rows[r].bias) x += rows[r].bias[h * POSITIONS + p];
                         scores[p] = x;
                         if (x > most) most = x;
                     }

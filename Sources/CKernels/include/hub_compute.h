@@ -129,6 +129,10 @@ typedef struct {
     const void *const *keys;    ///< page p holds positions p * HUB_PAGE ..< (p + 1) * HUB_PAGE; unread pages may be NULL
     const void *const *values;
     size_t first, end;          ///< sees positions first ..< end, at least one
+    /// The score bias, added to scaled scores: that of a head and a position is bias[head * bias_stride + position]; only
+    /// that of visible positions is read. NULL for none. Rows may share one table of distances, each from its own start.
+    const float *bias;
+    size_t bias_stride;
 } hub_attention_row;
 
 typedef struct {

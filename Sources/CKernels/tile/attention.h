@@ -21,6 +21,7 @@ typedef struct {
     float *out[HUB_QUERIES];
     size_t first[HUB_QUERIES], end[HUB_QUERIES]; // visible positions
     size_t heads[HUB_QUERIES];
+    const float *bias[HUB_QUERIES]; // of position 0; NULL for none
     size_t count;
     size_t kv_head;
 } query_set;
@@ -121,15 +122,19 @@ static bool exponentials(
         memset(scores + low, 0, (high - low) * sizeof(float));
         return false;
     }
+    const float *bias = s->bias[query] ? s->bias[query] + base : NULL;
     vf most = (vf)-INFINITY;
     for (size_t p = low; p < high; p += LANES) {
         vf v = load(scores + p, LANES) * (vf)a->scale;
         if (a->cap != 0) v = (vf)a->cap * tangent(v / (vf)a->cap);
         for (size_t lane = 0; lane < LANES; lane++) {
             size_t position = p + lane;
-            if (position < from || position >= to) v[lane] = -INFINITY;
-            else if (a->slopes)
-                v[lane] += a->slopes[s->heads[query]] * -(float)(s->end[query] - 1 - base - position);
+            if (position < from || position >= to) {
+                v[lane] = -INFINITY;
+                continue;
+            }
+            if (a->slopes) v[lane] += a->slopes[s->heads[query]] * -(float)(s->end[query] - 1 - base - position);
+            if (bias) v[lane] += bias[position];
         }
         store(scores + p, v, LANES);
         most = MAX(most, v);
@@ -160,6 +165,7 @@ static void attend(const hub_attention *a, size_t first, size_t rows, size_t kv_
             s.first[s.count] = row->first;
             s.end[s.count] = row->end;
             s.heads[s.count] = head;
+            s.bias[s.count] = row->bias ? row->bias + head * row->bias_stride : NULL;
             if (row->first < low) low = row->first;
             if (row->end > high) high = row->end;
         }

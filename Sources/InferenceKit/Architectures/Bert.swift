@@ -128,7 +128,7 @@ extension TensorNames {
     /// - Parameters:
     ///   - stems: names that differ from BERT's.
     ///   - heads: those that are not run, besides the pooler.
-    fileprivate static func bert(
+    static func bert(
         _ prefix: String, _ stems: [TensorRole: String] = [:], heads: [String] = []
     ) -> TensorNames {
         TensorNames(

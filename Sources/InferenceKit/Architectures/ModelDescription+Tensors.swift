@@ -28,6 +28,9 @@ extension ModelDescription {
             if let types = embedding.types { add(.tokenTypes, types, inner) }
             add(.embeddingNorm, embedding.norm, inner)
             if embedding.projection != nil { add(.embeddingProjection, width, inner, bias: true) }
+            if let distanceBias, let heads = layers.first?.attention.heads {
+                add(.distanceBias, distanceBias.buckets, heads)
+            }
             add(.finalNorm, finalNorm, width)
             guard let head else { return needs }
             if let dense = head.dense {

@@ -3,7 +3,7 @@ enum TensorRole: Sendable, Hashable {
     // Of the model.
     case embedding, positions, tokenTypes, embeddingNorm, embeddingProjection, finalNorm, rotaryFactors,
         longFactors, shortFactors
-    case headDense, headNorm, head
+    case headDense, headNorm, head, distanceBias
     // Of a layer.
     case attentionNorm, query, key, value, attentionOutput, queryNorm, keyNorm, attentionPostNorm
     case feedForwardNorm, gate, up, down, feedForwardPostNorm

@@ -13,12 +13,15 @@ struct AttentionBlock: Sendable {
     private let norms: (query: NormBlock, key: NormBlock)?
     /// The kind of its rotary embedding; nil for none.
     private let rotary: (block: RotaryBlock, kind: Int)?
+    /// nil for none.
+    private let distances: DistanceBiasBlock?
 
     init(
-        _ d: ModelDescription.Attention, isCausal: Bool, rotary: (RotaryBlock, Int)?, _ layer: Int,
-        _ table: TensorTable
+        _ d: ModelDescription.Attention, isCausal: Bool, rotary: (RotaryBlock, Int)?,
+        distances: DistanceBiasBlock?, _ layer: Int, _ table: TensorTable
     ) throws(AIError) {
         description = d
+        self.distances = distances
         self.isCausal = isCausal
         self.rotary = rotary.map { ($0.0, $0.1) }
         query = try table.linear(.query, layer)
@@ -68,7 +71,8 @@ struct AttentionBlock: Sendable {
                         queries: w.queries.start + index * d.queryWidth,
                         out: w.attended.start + index * d.queryWidth,
                         keys: row.cache.keyPages(layer), values: row.cache.valuePages(layer),
-                        first: seen.lowerBound, end: seen.upperBound))
+                        first: seen.lowerBound, end: seen.upperBound, bias: distances?.start(row.position),
+                        bias_stride: distances?.stride ?? 0))
             }
             var attention = hub_attention()
             attention.rows = UnsafePointer(views.baseAddress)

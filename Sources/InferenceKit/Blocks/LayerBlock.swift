@@ -11,9 +11,11 @@ struct LayerBlock: Sendable {
     private let after: [NormBlock?]
 
     init(
-        _ d: ModelDescription.Layer, isCausal: Bool, rotary: (RotaryBlock, Int)?, _ layer: Int, _ table: TensorTable
+        _ d: ModelDescription.Layer, isCausal: Bool, rotary: (RotaryBlock, Int)?, distances: DistanceBiasBlock?,
+        _ layer: Int, _ table: TensorTable
     ) throws(AIError) {
-        attention = try AttentionBlock(d.attention, isCausal: isCausal, rotary: rotary, layer, table)
+        attention = try AttentionBlock(
+            d.attention, isCausal: isCausal, rotary: rotary, distances: distances, layer, table)
         feedForward = try FeedForwardBlock(d.feedForward, layer, table)
         placement = d.norms
         func norm(_ role: TensorRole, _ isThere: Bool) throws(AIError) -> NormBlock? {

@@ -21,6 +21,8 @@ final class Model: Sendable {
         var rotaries: [RotaryBlock] = []
         for rotary in d.rotaries { rotaries.append(try RotaryBlock(rotary, table)) }
         self.rotaries = rotaries
+        var distances: DistanceBiasBlock?
+        if let bias = d.distanceBias { distances = try DistanceBiasBlock(bias, positions: d.maxPositions, table) }
         var layers: [LayerBlock] = []
         for (index, layer) in d.layers.enumerated() {
             let place = d.places?[index] ?? index
@@ -32,7 +34,8 @@ final class Model: Sendable {
             let kind = layer.attention.rotary.flatMap { d.rotaries.firstIndex(of: $0) }
             layers.append(
                 try LayerBlock(
-                    layer, isCausal: d.isCausal, rotary: kind.map { (rotaries[$0], $0) }, place, table))
+                    layer, isCausal: d.isCausal, rotary: kind.map { (rotaries[$0], $0) },
+                    distances: distances, place, table))
         }
         self.layers = layers
         if let norm = d.finalNorm {
