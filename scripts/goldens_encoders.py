@@ -110,6 +110,33 @@ def causal(model):
     model.forward = masked
 
 
+def attribute(path, value):
+    """Sets an attribute that is no module."""
+    def change(model):
+        *steps, last = path.split(".")
+        for step in steps:
+            model = getattr(model, step)
+        assert hasattr(model, last), path
+        setattr(model, last, value)
+    return change
+
+
+def factor(part, value):
+    """Scales parameters whose names hold this part."""
+    def change(model):
+        for name, parameter in model.named_parameters():
+            if part in name:
+                parameter.mul_(value)
+    return change
+
+
+def heads_together(model):
+    """Packed queries, keys and values as if each came for all heads."""
+    for name, value in model.named_parameters():
+        if "in_proj" in name:
+            value.copy_(value.view(4, 3, -1, value.shape[-1]).transpose(0, 1).reshape(value.shape))
+
+
 def pooler(model):
     """The first row goes to the labels as it is."""
     inner = getattr(model, model.base_model_prefix)
@@ -216,6 +243,24 @@ ESM = {
     "ForMaskedLM": ROBERTA_WORDS | {"bias": zero("lm_head.bias")},
 }
 
+#: What DeBERTa's heads have, by the path of the one for words.
+def deberta_heads(words):
+    return {
+        "ForSequenceClassification": {
+            "dense": module("pooler.dense", Same()), "activation": dict(pooler_hidden_act="relu"),
+            "bias": zero("classifier.bias"),
+        },
+        "ForTokenClassification": {"bias": zero("classifier.bias")},
+        "ForMaskedLM": {
+            "dense": module(words + ".dense", Same()), "activation": module(words + ".transform_act_fn", Same()),
+            "norm": module(words + ".LayerNorm", Same()),
+            "bias": zero("cls.predictions.bias", "cls.predictions.decoder.bias", "lm_head.bias"),
+        },
+    }
+
+
+DEBERTA = dict(layer_norm_eps=0.01, pooler_dropout=0, pooler_hidden_size=32, relative_attention=True)
+
 ENCODERS = {
     "bert-heads": Encoder("Bert", dict(model_type="bert", **ABSOLUTE), classes=HEADS + ["ForPreTraining"], scales={"intermediate.dense": 2}, without={
         "Model": {
@@ -246,21 +291,6 @@ ENCODERS = {
     "camembert": Encoder(
         "Camembert", dict(model_type="camembert", **ABSOLUTE | dict(type_vocab_size=1), tie_word_embeddings=False),
         longest=38, hasTypes=False, drop=("pad_token_id",), without=ROBERTA),
-    "mpnet": Encoder(
-        "MPNet", dict(model_type="mpnet", layer_norm_eps=0.01, relative_attention_num_buckets=32, pad_token_id=1),
-        longest=38, hasTypes=False, without={
-            "Model": {
-                "distances": zero("relative_attention_bias"),
-                "buckets of many distances": lambda model: setattr(
-                    model.encoder, "relative_position_bucket", lambda distance, **_: (distance > 0) * 16 + distance.abs().clamp(max=15)),
-                "positions": zero("position_embeddings"),
-            },
-            "ForSequenceClassification": {"dense": module("classifier.dense", Same())},
-            "ForMaskedLM": {
-                "dense": module("lm_head.dense", Same()), "norm": module("lm_head.layer_norm", Same()),
-                "bias": zero("lm_head.bias", "lm_head.decoder.bias"),
-            },
-        }),
     "distilbert": Encoder("DistilBert", dict(
         model_type="distilbert", activation="relu", attention_dropout=0.0, dim=32, dropout=0.0, hidden_dim=64,
         initializer_range=0.02, n_heads=4, n_layers=2, qa_dropout=0.1, seq_classif_dropout=0.2,
@@ -454,6 +484,57 @@ ENCODERS = {
     ), hasTypes=False, scales={"intermediate.dense": 2} | GENTLE, without=ESM | {"Model": ESM["Model"] | {
         "norm of the embedding": module("embeddings.layer_norm", Same()), "positions": zero("position_embeddings"),
     }}),
+    "mpnet": Encoder("MPNet", dict(
+        model_type="mpnet", layer_norm_eps=0.01, max_position_embeddings=162, pad_token_id=0, relative_attention_num_buckets=32,
+    ), longest=160, hasTypes=False, scales={"relative_attention_bias": 1} | GENTLE, without={
+        "Model": {
+            "distances": zero("relative_attention_bias"), "sides": halves_swapped("relative_attention_bias"),
+            "furthest distance": lambda model: setattr(
+                model.encoder, "relative_position_bucket",
+                lambda distance, num_buckets, near=model.encoder.relative_position_bucket: near(distance, num_buckets, 256)),
+            "positions": zero("position_embeddings"), "first position": attribute("embeddings.padding_idx", -1),
+            "norm of the embedding": module("embeddings.LayerNorm", Same()),
+            "norm after attention": module("encoder.layer.*.attention.LayerNorm", Same()),
+            "epsilon": dict(layer_norm_eps=1e-12), "biases": zero("attn.q.bias", "attn.v.bias", "intermediate.dense.bias"),
+        },
+        "ForSequenceClassification": {"dense": module("classifier.dense", Same()), "bias": zero("classifier.out_proj.bias")},
+        "ForTokenClassification": {"bias": zero("classifier.bias")},
+        "ForMaskedLM": ROBERTA_WORDS | {"bias": zero("lm_head.bias", "lm_head.decoder.bias")},
+    }),
+    # As DeBERTa 3: distances share vectors by logarithm, layers share their matrices with them.
+    "deberta-v2": Encoder("DebertaV2", DEBERTA | dict(
+        model_type="deberta-v2", max_relative_positions=-1, norm_rel_ebd="layer_norm", pooler_hidden_act="gelu",
+        pos_att_type="p2c|c2p", position_biased_input=False, position_buckets=8, share_att_key=True, type_vocab_size=0,
+    ), hasTypes=False, scales=GENTLE, without={
+        "Model": {
+            "distances' keys": dict(pos_att_type="p2c"), "distances' queries": dict(pos_att_type="c2p"),
+            "buckets": attribute("encoder.position_buckets", -1),
+            "furthest distance": attribute("encoder.max_relative_positions", 80),
+            "norm of the distances": module("encoder.LayerNorm", Same()), "scale": factor("query_proj", 3 ** 0.5),
+            "biases": zero("query_proj.bias", "key_proj.bias"), "epsilon": dict(layer_norm_eps=1e-12),
+        },
+    } | deberta_heads("cls.predictions.transform")),
+    # Every distance of up to 12 has its vector, and layers their own matrices for them.
+    "deberta-v2-far": Encoder("DebertaV2", DEBERTA | dict(
+        model_type="deberta-v2", legacy=False, max_relative_positions=12, pooler_hidden_act="tanh",
+        pos_att_type=["p2c", "c2p"], position_biased_input=True, type_vocab_size=2,
+    ), scales=GENTLE, without={
+        "Model": {
+            "distances' keys": zero("pos_key_proj"), "distances' queries": zero("pos_query_proj"),
+            "biases": zero("pos_key_proj.bias", "pos_query_proj.bias"), "positions": zero("position_embeddings"),
+            "types": zero("token_type_embeddings"), "far distances": zero("rel_embeddings"),
+        },
+    } | deberta_heads("lm_predictions.lm_head")),
+    "deberta": Encoder("Deberta", DEBERTA | dict(
+        model_type="deberta", max_relative_positions=24, pooler_hidden_act="gelu", pos_att_type="c2p|p2c",
+        position_biased_input=False, type_vocab_size=0,
+    ), hasTypes=False, scales=GENTLE, without={
+        "Model": {
+            "distances' keys": zero("pos_proj"), "distances' queries": zero("pos_q_proj"),
+            "queries' biases": zero("q_bias"), "values' biases": zero("v_bias"), "packing by head": heads_together,
+            "distances' biases": zero("pos_q_proj.bias"), "scale": factor("in_proj", 0.8),
+        },
+    } | deberta_heads("cls.predictions.transform")),
     "embeddinggemma": Encoder("Gemma3Text", dict(
         model_type="gemma3_text", attn_logit_softcapping=None, head_dim=8, hidden_activation="gelu_pytorch_tanh",
         layer_types=["sliding_attention", "full_attention"], num_key_value_heads=1, query_pre_attn_scalar=16, rms_norm_eps=1e-6,

@@ -80,3 +80,29 @@ void hub_attend(hub_team *team, const hub_attention *a) {
     size_t each = seen * a->heads * a->head_size / (items ? items : 1);
     hub_team_run(team, items, 1 + 16384 / (each ? each : 1), attend, &job);
 }
+
+struct listing {
+    const float *rows;
+    size_t columns, count, stride;
+    const uint32_t *index;
+    float *out;
+};
+enum { LISTED = 16 }; // columns that are read together
+
+static void list_distances(void *context, size_t worker, size_t begin, size_t end) {
+    (void)worker;
+    const struct listing *l = context;
+    for (size_t item = begin; item < end; item++) {
+        size_t first = item * LISTED, last = first + LISTED < l->columns ? first + LISTED : l->columns;
+        for (size_t distance = 0; distance < l->count; distance++) {
+            const float *row = l->rows + l->index[distance] * l->columns;
+            for (size_t column = first; column < last; column++) l->out[column * l->stride + distance] = row[column];
+        }
+    }
+}
+
+void hub_list_distances(
+    hub_team *team, const float *rows, size_t columns, const uint32_t *index, size_t count, float *out, size_t stride) {
+    struct listing l = {rows, columns, count, stride, index, out};
+    hub_team_run(team, (columns + LISTED - 1) / LISTED, 1 + 1024 / (count ? count : 1), list_distances, &l);
+}

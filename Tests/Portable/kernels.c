@@ -166,8 +166,9 @@ static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
     }
 }
 
-/// Attention of rows of two sequences, together and alone, against plain sums.
-static void attention(hub_team *one, hub_team *three) {
+/// Attention of rows of two sequences, together and alone, against plain sums. What a row sees is summed by lanes, so
+/// rows that see no more positions than any vector has lanes are equal to the scalar ones.
+static void attention(hub_team *one, hub_team *three, hub_team *scalar) {
     const char *name = hub_kernels_name(hub_team_kernels(one));
     enum { POSITIONS = 600, ROWS = 11, HEADS = 6, KV = 2, PAGES = 3 };
     static const char *formats[] = {"f32", "f16", "q8"};
@@ -196,19 +197,29 @@ static void attention(hub_team *one, hub_team *three) {
             int of[ROWS];
             for (size_t r = 0; r < ROWS; r++) {
                 of[r] = r >= 7;
-                size_t end = r < 7 ? 250 + r : r < 9 ? 1 : 599 + (r - 9);
+                size_t end = r < 7 ? 250 + r : r < 9 ? (r - 6) * 2 : 599 + (r - 9);
                 rows[r] = (hub_attention_row){
                     queries + r * HEADS * d, out + r * HEADS * d, (const void *const *)keys[of[r]],
-                    (const void *const *)values[of[r]], r % 2 && end > 20 ? end - 20 : 0, end, NULL, 0};
-                if (r % 3 == 0) continue;
-                float *bias = (float *)(void *)guarded(((HEADS - 1) * POSITIONS + end) * 4);
-                for (size_t i = 0; i < (HEADS - 1) * POSITIONS + end; i++) bias[i] = real() * 3;
-                rows[r].bias = bias, rows[r].bias_stride = POSITIONS;
+                    (const void *const *)values[of[r]], r % 2 && end > 20 ? end - 20 : 0, end, POSITIONS - end};
             }
+            // Lists from vectors by distance, of which far ones share one.
+            enum { DISTANCES = 2 * POSITIONS - 1, VECTORS = 77, STRIDE = DISTANCES + HUB_BEHIND };
+            uint32_t index[DISTANCES];
+            for (uint32_t i = 0; i < DISTANCES; i++) index[i] = i < 500 ? 0 : i < 576 ? i - 500 : VECTORS - 1;
+            float *vectors[3], *lists[3];
+            for (int which = 0; which < 3; which++) {
+                size_t columns = which ? HEADS * d : HEADS;
+                vectors[which] = malloc(VECTORS * columns * 4);
+                lists[which] = (float *)(void *)guarded(columns * STRIDE * 4);
+                for (size_t i = 0; i < VECTORS * columns; i++) vectors[which][i] = real();
+                hub_list_distances(three, vectors[which], columns, index, DISTANCES, lists[which], STRIDE);
+            }
+            hub_distances distances = {
+                STRIDE, s != 1 ? lists[0] : NULL, s != 0 ? lists[1] : NULL, s != 0 ? lists[2] : NULL};
             float slopes[HEADS], sinks[HEADS];
             for (int h = 0; h < HEADS; h++) slopes[h] = 0.01f * (float)(h + 1), sinks[h] = real();
             hub_attention a = {rows, ROWS, HEADS, KV, d, d, (hub_cache_format)format, 0.3f, s == 1 ? 2.0f : 0,
-                               s == 2 ? sinks : NULL, s == 0 ? slopes : NULL};
+                               s == 2 ? sinks : NULL, s == 0 ? slopes : NULL, &distances};
             hub_attend(one, &a);
             double worst = 0;
             for (size_t r = 0; r < ROWS; r++)
@@ -217,11 +228,18 @@ static void attention(hub_team *one, hub_team *three) {
                     double scores[POSITIONS], most = a.sinks ? sinks[h] : -INFINITY, sum = 0;
                     for (size_t p = rows[r].first; p < rows[r].end; p++) {
                         double x = 0;
-                        for (size_t i = 0; i < d; i++) x += (double)rows[r].queries[h * d + i] * kp[p * KV * d + i];
+                        size_t distance = index[POSITIONS - rows[r].end + p];
+                        for (size_t i = 0; i < d; i++) {
+                            double query = rows[r].queries[h * d + i], key = kp[p * KV * d + i];
+                            x += query * key;
+                            if (s == 0) continue;
+                            x += query * vectors[1][(distance * HEADS + h) * d + i];
+                            x += key * vectors[2][(distance * HEADS + h) * d + i];
+                        }
                         x *= a.scale;
                         if (a.cap != 0) x = a.cap * tanh(x / a.cap);
+                        if (s != 1) x += vectors[0][distance * HEADS + h];
                         if (a.slopes) x += slopes[h] * ((double)p - (double)(rows[r].end - 1));
-                        if (rows[r].bias) x += rows[r].bias[h * POSITIONS + p];
                         scores[p] = x;
                         if (x > most) most = x;
                     }
@@ -242,12 +260,16 @@ static void attention(hub_team *one, hub_team *three) {
             hub_attend(three, &a);
             check(memcmp(other, out, ROWS * HEADS * d * 4) == 0, "attention with three threads", name, formats[format]);
             memset(out, 0, ROWS * HEADS * d * 4);
+            hub_attend(scalar, &a);
+            check(memcmp(other + 7 * HEADS * d, out + 7 * HEADS * d, 2 * HEADS * d * 4) == 0, "attention equals scalar", name, formats[format]);
+            memset(out, 0, ROWS * HEADS * d * 4);
             for (size_t r = 0; r < ROWS; r++) {
                 hub_attention alone = a;
                 alone.rows = rows + r, alone.count = 1;
                 hub_attend(one, &alone);
             }
             check(memcmp(other, out, ROWS * HEADS * d * 4) == 0, "attention of rows alone", name, formats[format]);
+            for (int which = 0; which < 3; which++) free(vectors[which]);
             free(plain), free(k), free(queries), free(out), free(other);
             for (int i = 0; i < 2 * PAGES; i++) free(keys[i / PAGES][i % PAGES]), free(values[i / PAGES][i % PAGES]);
         }
@@ -324,7 +346,7 @@ int hub_check_kernels(int *count) {
         if (!kernels) continue;
         hub_team *one = hub_team_create(1, kernels), *three = hub_team_create(3, kernels);
         formats(one, three, scalar);
-        attention(one, three);
+        attention(one, three, scalar);
         between(one);
         hub_team_destroy(one);
         hub_team_destroy(three);

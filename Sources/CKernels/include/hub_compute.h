@@ -122,6 +122,20 @@ void hub_store_keys(
 void hub_store_values(
     hub_cache_format format, void *page, size_t slot, const float *values, size_t kv_heads, size_t head_size);
 
+/// What the distance between a query and a key adds to their score: lists of numbers, one for each distance. A row's
+/// `origin + position` is the index of its distance to a position.
+typedef struct {
+    size_t stride;              ///< floats between lists, each with HUB_BEHIND numbers after the last distance
+    const float *biases;        ///< [heads] lists of what is added to scaled scores; NULL for none
+    // The numbers of a vector are in as many lists, [heads][head_size]; its product is added before the scale.
+    const float *with_queries;  ///< vectors whose product with the query counts; NULL for none
+    const float *with_keys;     ///< those with the key; NULL for none
+} hub_distances;
+enum { HUB_BEHIND = 15 };
+/// Makes lists of rows: out[column][distance] = rows[index[distance]][column]. `stride` floats are between lists.
+void hub_list_distances(
+    hub_team *team, const float *rows, size_t columns, const uint32_t *index, size_t count, float *out, size_t stride);
+
 /// One row's view of its sequence's cache in one layer.
 typedef struct {
     const float *queries;       ///< [heads][head_size], rotated
@@ -129,10 +143,7 @@ typedef struct {
     const void *const *keys;    ///< page p holds positions p * HUB_PAGE ..< (p + 1) * HUB_PAGE; unread pages may be NULL
     const void *const *values;
     size_t first, end;          ///< sees positions first ..< end, at least one
-    /// The score bias, added to scaled scores: that of a head and a position is bias[head * bias_stride + position]; only
-    /// that of visible positions is read. NULL for none. Rows may share one table of distances, each from its own start.
-    const float *bias;
-    size_t bias_stride;
+    size_t origin;              ///< of its distances
 } hub_attention_row;
 
 typedef struct {
@@ -144,6 +155,7 @@ typedef struct {
     float cap;                  ///< scores become cap * tanh(score / cap); 0 for none
     const float *sinks;         ///< [heads]: a logit beside the scores whose value is 0; NULL for none
     const float *slopes;        ///< [heads]: ALiBi, slope * (position - (end - 1)) added to a score; NULL for none
+    const hub_distances *distances; ///< NULL for none
 } hub_attention;
 /// Rows that share their pages are computed together; neighbours in `rows` should be of one sequence.
 void hub_attend(hub_team *team, const hub_attention *attention);

@@ -21,19 +21,25 @@ typedef struct {
     float *out[HUB_QUERIES];
     size_t first[HUB_QUERIES], end[HUB_QUERIES]; // visible positions
     size_t heads[HUB_QUERIES];
-    const float *bias[HUB_QUERIES]; // of position 0; NULL for none
+    size_t origins[HUB_QUERIES];
     size_t count;
     size_t kv_head;
 } query_set;
+
+/// The scales of a page's keys; NULL for none.
+INLINE const float *key_scales(const query_set *s, const void *page) {
+    const hub_attention *a = s->a;
+    if (a->format != HUB_CACHE_Q8) return NULL;
+    const void *scales = (const uint8_t *)page + a->kv_heads * a->head_size * HUB_PAGE;
+    return (const float *)scales + s->kv_head * HUB_PAGE;
+}
 
 /// The scores of `n` queries with the positions of a page from `low` to `high`, whole vectors of them.
 INLINE void scores_of(
     const int n, const query_set *s, const float *const *queries, const void *page, size_t low, size_t high,
     const hub_cache_format format, float *scores) {
     size_t size = s->a->head_size, base = s->kv_head * size * HUB_PAGE;
-    const float *scales = format == HUB_CACHE_Q8
-        ? (const float *)(const void *)((const uint8_t *)page + s->a->kv_heads * size * HUB_PAGE) + s->kv_head * HUB_PAGE
-        : NULL;
+    const float *scales = key_scales(s, page);
     for (size_t p = low; p < high; p += LANES) {
         vf sum[HUB_QUERIES];
         UNROLL for (int i = 0; i < n; i++) sum[i] = (vf)0.0f;
@@ -44,6 +50,40 @@ INLINE void scores_of(
         UNROLL for (int i = 0; i < n; i++) {
             if (scales) sum[i] *= load(scales + p, LANES);
             store(scores + (size_t)i * HUB_PAGE + p, sum[i], LANES);
+        }
+    }
+}
+
+/// Adds the products of `n` queries and of a page's keys with the vectors of their distances.
+///
+/// - base: the page's first position.
+INLINE void distances_of(
+    const int n, const query_set *s, size_t query, const void *page, size_t base, size_t low, size_t high,
+    const hub_cache_format format, float *scores) {
+    const hub_distances *d = s->a->distances;
+    size_t size = s->a->head_size, at = s->kv_head * size * HUB_PAGE;
+    const float *scales = key_scales(s, page), *keys[HUB_QUERIES], *queries[HUB_QUERIES];
+    for (size_t p = low; p < high; p += LANES) {
+        vf sum[HUB_QUERIES];
+        UNROLL for (int i = 0; i < n; i++) {
+            size_t first = s->heads[query + (size_t)i] * size * d->stride + s->origins[query + (size_t)i] + base + p;
+            sum[i] = (vf)0.0f;
+            keys[i] = d->with_keys ? d->with_keys + first : NULL;
+            queries[i] = d->with_queries ? d->with_queries + first : NULL;
+        }
+        if (d->with_keys)
+            for (size_t j = 0; j < size; j++) {
+                vf k = cached(page, format, at + j * HUB_PAGE + p);
+                UNROLL for (int i = 0; i < n; i++) sum[i] = FMA(k, load(keys[i] + j * d->stride, LANES), sum[i]);
+            }
+        if (scales) UNROLL for (int i = 0; i < n; i++) sum[i] *= load(scales + p, LANES);
+        if (d->with_queries)
+            for (size_t j = 0; j < size; j++)
+                UNROLL for (int i = 0; i < n; i++)
+                    sum[i] = FMA((vf)s->queries[query + (size_t)i][j], load(queries[i] + j * d->stride, LANES), sum[i]);
+        UNROLL for (int i = 0; i < n; i++) {
+            float *out = scores + (size_t)i * HUB_PAGE + p;
+            store(out, load(out, LANES) + sum[i], LANES);
         }
     }
 }
@@ -94,6 +134,16 @@ static void page_scores(const query_set *s, const void *page, size_t low, size_t
 #undef CALL
 }
 
+static void page_distances(const query_set *s, const void *page, size_t base, size_t low, size_t high, float *scores) {
+    size_t i = 0;
+#define CALL(FORMAT)                                                                                                   \
+    for (i = 0; i + 4 <= s->count; i += 4)                                                                             \
+        distances_of(4, s, i, page, base, low, high, FORMAT, scores + i * HUB_PAGE);                                   \
+    for (; i < s->count; i++) distances_of(1, s, i, page, base, low, high, FORMAT, scores + i * HUB_PAGE)
+    BY_FORMAT(CALL)
+#undef CALL
+}
+
 static void page_values(
     const query_set *s, const void *page, size_t low, size_t high, const float *weights, float *out, size_t stride) {
     size_t i = 0;
@@ -122,19 +172,18 @@ static bool exponentials(
         memset(scores + low, 0, (high - low) * sizeof(float));
         return false;
     }
-    const float *bias = s->bias[query] ? s->bias[query] + base : NULL;
+    const float *biases = a->distances ? a->distances->biases : NULL;
+    if (biases) biases += s->heads[query] * a->distances->stride + s->origins[query] + base;
     vf most = (vf)-INFINITY;
     for (size_t p = low; p < high; p += LANES) {
         vf v = load(scores + p, LANES) * (vf)a->scale;
         if (a->cap != 0) v = (vf)a->cap * tangent(v / (vf)a->cap);
+        if (biases) v += load(biases + p, LANES);
         for (size_t lane = 0; lane < LANES; lane++) {
             size_t position = p + lane;
-            if (position < from || position >= to) {
-                v[lane] = -INFINITY;
-                continue;
-            }
-            if (a->slopes) v[lane] += a->slopes[s->heads[query]] * -(float)(s->end[query] - 1 - base - position);
-            if (bias) v[lane] += bias[position];
+            if (position < from || position >= to) v[lane] = -INFINITY;
+            else if (a->slopes)
+                v[lane] += a->slopes[s->heads[query]] * -(float)(s->end[query] - 1 - base - position);
         }
         store(scores + p, v, LANES);
         most = MAX(most, v);
@@ -165,7 +214,7 @@ static void attend(const hub_attention *a, size_t first, size_t rows, size_t kv_
             s.first[s.count] = row->first;
             s.end[s.count] = row->end;
             s.heads[s.count] = head;
-            s.bias[s.count] = row->bias ? row->bias + head * row->bias_stride : NULL;
+            s.origins[s.count] = row->origin;
             if (row->first < low) low = row->first;
             if (row->end > high) high = row->end;
         }
@@ -182,6 +231,8 @@ static void attend(const hub_attention *a, size_t first, size_t rows, size_t kv_
             if (to > HUB_PAGE) to = HUB_PAGE;
             size_t whole = from / LANES * LANES, end = (to + LANES - 1) / LANES * LANES;
             page_scores(&s, row->keys[page], whole, end, scores);
+            if (a->distances && (a->distances->with_queries || a->distances->with_keys))
+                page_distances(&s, row->keys[page], base, whole, end, scores);
             float most[HUB_QUERIES], sum[HUB_QUERIES];
             bool sees[HUB_QUERIES];
             for (size_t i = 0; i < s.count; i++)

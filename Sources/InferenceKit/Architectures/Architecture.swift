@@ -43,8 +43,9 @@ struct Architecture: Sendable {
         var settings = Settings(configuration, stored: stored)
         var chosen = classes[0]
         if let named = configuration.architectures.first {
-            if let known = classes.first(where: { $0.name == named }) {
-                chosen = known
+            let known = classes.filter { $0.name == named }
+            if let first = known.first {
+                chosen = known.first { $0.isStored(stored) } ?? first
             } else {
                 settings.obstacles.append("model class \(named.printable)")
             }

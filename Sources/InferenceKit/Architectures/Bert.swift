@@ -3,7 +3,8 @@ import ModelFormats
 
 /// BERT (https://arxiv.org/abs/1810.04805) and the encoders that keep its layers: RoBERTa
 /// (https://arxiv.org/abs/1907.11692) with XLM-RoBERTa and CamemBERT, ELECTRA (https://arxiv.org/abs/2003.10555),
-/// DistilBERT (https://arxiv.org/abs/1910.01108) and ALBERT (https://arxiv.org/abs/1909.11942).
+/// DistilBERT (https://arxiv.org/abs/1910.01108), ALBERT (https://arxiv.org/abs/1909.11942) and MPNet
+/// (https://arxiv.org/abs/2004.09297).
 extension Architecture {
     static let bert = Architecture(
         "BERT", ["bert"], gguf: ["bert"],
@@ -104,6 +105,38 @@ extension Architecture {
         // As the reference rounds.
         let size = Double(model.layers.count) / Double(groups)
         model.places = model.layers.indices.map { Int(Double($0) / size) }
+        return model
+    }
+
+    /// A number for each distance counts in all layers' scores.
+    static let mpnet = Architecture(
+        "MPNet", ["mpnet"], gguf: [],
+        classes: [
+            .base("MPNetModel"),
+            .masked(
+                "MPNetForMaskedLM", dense: "lm_head.dense", norm: "lm_head.layer_norm", head: "lm_head.decoder",
+                bias: "lm_head", activation: .gelu),
+            .labels("MPNetForSequenceClassification", dense: "classifier.dense", head: "classifier.out_proj"),
+            .tokenLabels("MPNetForTokenClassification"),
+        ],
+        names: .bert(
+            "mpnet.",
+            [
+                .query: "attention.attn.q", .key: "attention.attn.k", .value: "attention.attn.v",
+                .attentionOutput: "attention.attn.o", .attentionPostNorm: "attention.LayerNorm",
+                .distances: "encoder.relative_attention_bias",
+            ])
+    ) { settings throws(AIError) in
+        var model = try settings.encoder()
+        model.embedding.types = nil
+        // Positions begin at 2, whatever the id of padding is, and there are 32 buckets, whatever the table has.
+        (model.embedding.positionOffset, model.maxPositions) = (2, model.maxPositions - 2)
+        guard model.maxPositions > 0 else {
+            throw .malformed(settings.path, "max_position_embeddings leaves no positions")
+        }
+        let (rows, buckets) = (settings.count("relative_attention_num_buckets") ?? 32, 32)
+        if rows < buckets { settings.obstacles.append("relative_attention_num_buckets \(rows)") }
+        model.distances = .init(rows: rows, buckets: .halves(count: buckets, furthest: 128))
         return model
     }
 }

@@ -28,6 +28,11 @@ struct ModelClass: Sendable {
     /// All of these stems.
     var stems: Set<String> { Set(outside.values).union(inside.values).union(biases.values) }
 
+    /// Whether a file has tensors of this head.
+    func isStored(_ stored: Set<String>?) -> Bool {
+        stored?.contains { name in outside.values.contains { name.hasPrefix($0 + ".") } } ?? false
+    }
+
     /// Puts the head on a model, and says what the model is then for.
     func complete(_ d: inout ModelDescription, _ settings: inout Settings) throws(AIError) {
         d.head = try making(&settings, d)

@@ -28,8 +28,10 @@ extension ModelDescription {
             if let types = embedding.types { add(.tokenTypes, types, inner) }
             add(.embeddingNorm, embedding.norm, inner)
             if embedding.projection != nil { add(.embeddingProjection, width, inner, bias: true) }
-            if let distanceBias, let heads = layers.first?.attention.heads {
-                add(.distanceBias, distanceBias.buckets, heads)
+            if let distances {
+                let heads = layers.first?.attention.heads ?? 0
+                add(.distances, distances.rows, distances.vectors == nil ? heads : width)
+                add(.distancesNorm, distances.vectors?.norm, width)
             }
             add(.finalNorm, finalNorm, width)
             guard let head else { return needs }
@@ -43,9 +45,13 @@ extension ModelDescription {
         }
         let (d, a, f) = (layers[layer], layers[layer].attention, layers[layer].feedForward)
         add(.query, a.queryWidth, width, bias: a.hasInputBias)
-        add(.key, a.keyWidth, width, bias: a.hasInputBias)
+        add(.key, a.keyWidth, width, bias: a.hasKeyBias ?? a.hasInputBias)
         add(.value, a.keyWidth, width, bias: a.hasInputBias)
         add(.attentionOutput, width, a.queryWidth, bias: a.hasOutputBias)
+        if let vectors = distances?.vectors, !vectors.isShared {
+            if vectors.hasKeys { add(.distanceKey, a.queryWidth, width, bias: vectors.hasKeyBias) }
+            if vectors.hasQueries { add(.distanceQuery, a.queryWidth, width, bias: true) }
+        }
         add(.queryNorm, a.headNorm, a.headSize)
         add(.keyNorm, a.headNorm, a.headSize)
         if f.isGated { add(.gate, f.width, width, bias: f.hasBias) }

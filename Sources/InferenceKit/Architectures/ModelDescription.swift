@@ -7,6 +7,8 @@ struct ModelDescription: Sendable, Hashable {
     /// The number of positions that it was made for.
     var maxPositions: Int
     var embedding = Embedding()
+    /// What the distance between a query and a key adds to their score, in every layer; nil for nothing.
+    var distances: Distances?
     var layers: [Layer]
     /// The number that each layer's tensors have in the file, where several share them; nil where each has its own.
     var places: [Int]?
@@ -16,8 +18,6 @@ struct ModelDescription: Sendable, Hashable {
     var head: Head?
     /// Whether a position sees only itself and those before it.
     var isCausal = true
-    /// Added to the scores of every layer; nil for none.
-    var distanceBias: DistanceBias?
     /// The tasks for which its file has additions to the matrices. They are not run.
     var additions: [String] = []
     /// What it is for.
@@ -59,15 +59,6 @@ struct ModelDescription: Sendable, Hashable {
         var id: Int
         /// The share of tokens that were not masks in training.
         var kept: Float = 1 - 0.15 * 0.8
-    }
-
-    /// A bias of scores by the distance of two positions, a number for each head and bucket. Half of the buckets are for
-    /// each direction, and half of those for one distance each; the others grow with it
-    /// (https://arxiv.org/abs/1910.10683, section 2.1).
-    struct DistanceBias: Sendable, Hashable {
-        var buckets: Int
-        /// The distance from which all share a bucket.
-        var farthest = 128
     }
 
     /// A norm (RMS, https://arxiv.org/abs/1910.07467, or layer norm, https://arxiv.org/abs/1607.06450).
@@ -156,6 +147,8 @@ struct ModelDescription: Sendable, Hashable {
         var headNorm: Norm?
         /// Whether queries, keys and values have biases.
         var hasInputBias = false
+        /// Whether keys have one; nil for as the others.
+        var hasKeyBias: Bool?
         var hasOutputBias = false
 
         var queryWidth: Int { heads * headSize }

@@ -6,8 +6,8 @@ enum Architectures {
     static let all: [Architecture] = [
         .llama, .mistral, .qwen2, .qwen3, .gemma, .gemma2, .gemma3, .phi3, .gpt2, .opt, .bert, .roberta,
         .xlmRoberta,
-        .camembert, .electra, .distilbert, .albert, .mpnet, .nomicBert, .modernBert, .gte, .jinaV3, .euroBert, .esm,
-        .embeddingGemma,
+        .camembert, .electra, .distilbert, .albert, .nomicBert, .modernBert, .gte, .jinaV3, .euroBert, .esm,
+        .embeddingGemma, .mpnet, .debertaV2, .deberta,
     ]
 
     /// The ways of packing weights in safetensors that run.

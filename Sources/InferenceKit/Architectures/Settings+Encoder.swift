@@ -6,7 +6,9 @@ extension Settings {
     /// Families change what differs.
     ///
     /// - Throws: ``ErrorCode/malformedModel`` for a missing size.
-    mutating func encoder(activation named: String? = nil) throws(AIError) -> ModelDescription {
+    mutating func encoder(activation named: String? = nil, epsilon usual: Double = 1e-12) throws(AIError)
+        -> ModelDescription
+    {
         let c = configuration
         let width = try need(c.hiddenSize, "hidden_size")
         let heads = try need(c.heads, "num_attention_heads")
@@ -16,7 +18,7 @@ extension Settings {
             obstacles.append("position_embedding_type \(kind.printable)")
         }
         let norm = ModelDescription.Norm(
-            kind: .layer(hasBias: true), epsilon: Float(number("layer_norm_eps") ?? 1e-12))
+            kind: .layer(hasBias: true), epsilon: Float(number("layer_norm_eps") ?? usual))
         let attention = ModelDescription.Attention(
             heads: heads, kvHeads: heads, headSize: headSize, scale: 1 / Float(headSize).squareRoot(),
             hasInputBias: true, hasOutputBias: true)

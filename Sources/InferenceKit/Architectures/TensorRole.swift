@@ -3,9 +3,11 @@ enum TensorRole: Sendable, Hashable {
     // Of the model.
     case embedding, positions, tokenTypes, embeddingNorm, embeddingProjection, finalNorm, rotaryFactors,
         longFactors, shortFactors
-    case headDense, headNorm, head, distanceBias
+    case distances, distancesNorm
+    case headDense, headNorm, head
     // Of a layer.
     case attentionNorm, query, key, value, attentionOutput, queryNorm, keyNorm, attentionPostNorm
+    case distanceKey, distanceQuery
     case feedForwardNorm, gate, up, down, feedForwardPostNorm
 }
 
@@ -23,8 +25,12 @@ struct TensorNames: Sendable {
     var outside: Set<TensorRole> = [.head]
     /// The stems of biases that are not beside their weights.
     var biases: [TensorRole: String] = [:]
+    /// The names of biases that have no ending.
+    var plainBiases: [TensorRole: String] = [:]
     /// Tensors that are stored as one, by the first of them: one above the other in this order.
     var packed: [[TensorRole]] = []
+    /// Whether packed tensors are so head by head.
+    var isPackedByHead = false
     /// Whether matrices of layers are stored turned, inputs by outputs.
     var isTransposed = false
     /// Endings of tensors that are not weights: masks and frequencies.

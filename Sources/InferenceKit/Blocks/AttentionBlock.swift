@@ -13,21 +13,28 @@ struct AttentionBlock: Sendable {
     private let norms: (query: NormBlock, key: NormBlock)?
     /// The kind of its rotary embedding; nil for none.
     private let rotary: (block: RotaryBlock, kind: Int)?
-    /// nil for none.
-    private let distances: DistanceBiasBlock?
+    /// What distances add to scores, with the matrices that make keys and queries of them; nil for nothing.
+    private let distances: (block: DistanceBlock, key: Linear, query: Linear)?
 
     init(
-        _ d: ModelDescription.Attention, isCausal: Bool, rotary: (RotaryBlock, Int)?,
-        distances: DistanceBiasBlock?, _ layer: Int, _ table: TensorTable
+        _ d: ModelDescription.Attention, isCausal: Bool, rotary: (RotaryBlock, Int)?, distances: DistanceBlock?,
+        _ layer: Int, _ table: TensorTable
     ) throws(AIError) {
         description = d
-        self.distances = distances
         self.isCausal = isCausal
         self.rotary = rotary.map { ($0.0, $0.1) }
         query = try table.linear(.query, layer)
         key = try table.linear(.key, layer)
         value = try table.linear(.value, layer)
         output = try table.linear(.attentionOutput, layer)
+        if let distances {
+            self.distances = (
+                distances, try table.optionalLinear(.distanceKey, layer) ?? key,
+                try table.optionalLinear(.distanceQuery, layer) ?? query
+            )
+        } else {
+            self.distances = nil
+        }
         if let norm = d.headNorm {
             norms = (try NormBlock(norm, .queryNorm, layer, table), try NormBlock(norm, .keyNorm, layer, table))
         } else {
@@ -42,7 +49,7 @@ struct AttentionBlock: Sendable {
     func apply(_ x: FloatBuffer, _ step: Step, layer: Int, _ w: Workspace, into out: FloatBuffer) {
         let (d, rows, team) = (description, step.count, w.team)
         w.multiply(
-            x, rows: rows, columns: query.matrix.columns,
+            x, rows: rows, columns: query.columns,
             [(query, w.queries.start), (key, w.keys.start), (value, w.values.start)])
         norms?.query.apply(w.queries.start, rows: rows * d.heads, team, into: w.queries.start)
         norms?.key.apply(w.keys.start, rows: rows * d.kvHeads, team, into: w.keys.start)
@@ -62,6 +69,8 @@ struct AttentionBlock: Sendable {
 
     private func attend(_ step: Step, _ layer: Int, _ w: Workspace) {
         let d = description
+        let longest = step.rows.reduce(0) { max($0, $1.length) }
+        let added = distances.map { $0.block.lists($0.key, $0.query, length: longest, w) }
         withUnsafeTemporaryAllocation(of: hub_attention_row.self, capacity: step.count) { views in
             for (index, row) in step.rows.enumerated() {
                 let seen = positions(row)
@@ -71,8 +80,8 @@ struct AttentionBlock: Sendable {
                         queries: w.queries.start + index * d.queryWidth,
                         out: w.attended.start + index * d.queryWidth,
                         keys: row.cache.keyPages(layer), values: row.cache.valuePages(layer),
-                        first: seen.lowerBound, end: seen.upperBound, bias: distances?.start(row.position),
-                        bias_stride: distances?.stride ?? 0))
+                        first: seen.lowerBound, end: seen.upperBound,
+                        origin: added.map { $0.origin - row.position } ?? 0))
             }
             var attention = hub_attention()
             attention.rows = UnsafePointer(views.baseAddress)
@@ -84,7 +93,11 @@ struct AttentionBlock: Sendable {
             attention.format = step.rows[0].cache.format
             attention.scale = d.scale
             attention.cap = d.cap
-            hub_attend(w.team.team, &attention)
+            guard var lists = added?.lists else { return hub_attend(w.team.team, &attention) }
+            withUnsafePointer(to: &lists) {
+                attention.distances = $0
+                hub_attend(w.team.team, &attention)
+            }
         }
     }
 
@@ -99,6 +112,11 @@ struct AttentionBlock: Sendable {
 extension TensorTable {
     /// A matrix with its bias.
     func linear(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> Linear {
-        Linear(matrix: try matrix(role, layer), bias: try bias(role, layer))
+        Linear(try parts(role, layer), bias: try bias(role, layer))
+    }
+
+    /// The same; nil if the description has none.
+    func optionalLinear(_ role: TensorRole, _ layer: Int) throws(AIError) -> Linear? {
+        has(role, layer) ? try linear(role, layer) : nil
     }
 }

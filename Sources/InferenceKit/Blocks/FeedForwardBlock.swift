@@ -18,7 +18,7 @@ struct FeedForwardBlock: Sendable {
 
     /// `[rows][width]` to `[rows][width]`.
     func apply(_ x: FloatBuffer, rows: Int, _ w: Workspace, into out: FloatBuffer) {
-        let (columns, inner) = (up.matrix.columns, up.matrix.rows)
+        let (columns, inner) = (up.columns, up.rows)
         if let gate {
             w.multiply(x, rows: rows, columns: columns, [(gate, w.gate.start), (up, w.up.start)])
             hub_activate(w.team.team, activation, w.gate.start, w.up.start, inner, rows, inner, w.gate.start)

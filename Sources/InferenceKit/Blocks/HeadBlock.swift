@@ -19,9 +19,9 @@ struct HeadBlock: Sendable {
 
     /// Computes the outputs of normalised rows, `[rows][width]`, at most ``Workspace/logitRows`` of them.
     func apply(_ x: FloatBuffer, rows: Int, _ w: Workspace) {
-        let count = rows * linear.matrix.rows
+        let count = rows * linear.rows
         w.multiply(
-            prepared(x, rows, w), rows: rows, columns: linear.matrix.columns, [(linear, w.logitsStart)])
+            prepared(x, rows, w), rows: rows, columns: linear.columns, [(linear, w.logitsStart)])
         if description.scale != 1 { hub_scale(w.team.team, w.logitsStart, description.scale, count) }
         if description.cap != 0 { hub_soft_cap(w.team.team, w.logitsStart, description.cap, count) }
     }
@@ -29,8 +29,8 @@ struct HeadBlock: Sendable {
     /// What the matrix of the outputs takes.
     private func prepared(_ x: FloatBuffer, _ rows: Int, _ w: Workspace) -> FloatBuffer {
         guard let dense else { return x }
-        let (out, width) = (w.normed.start, dense.matrix.rows)
-        w.multiply(x, rows: rows, columns: dense.matrix.columns, [(dense, out)])
+        let (out, width) = (w.normed.start, dense.rows)
+        w.multiply(x, rows: rows, columns: dense.columns, [(dense, out)])
         if let activation = description.dense?.activation {
             hub_activate(w.team.team, activation.kernel, out, nil, width, rows, width, out)
         }

@@ -11,7 +11,7 @@ struct LayerBlock: Sendable {
     private let after: [NormBlock?]
 
     init(
-        _ d: ModelDescription.Layer, isCausal: Bool, rotary: (RotaryBlock, Int)?, distances: DistanceBiasBlock?,
+        _ d: ModelDescription.Layer, isCausal: Bool, rotary: (RotaryBlock, Int)?, distances: DistanceBlock?,
         _ layer: Int, _ table: TensorTable
     ) throws(AIError) {
         attention = try AttentionBlock(

@@ -40,7 +40,7 @@ struct LoadedModel: Sendable {
         team = try ComputeTeam(threads: options.threads, kernels: options.kernels)
         isExact = options.isExact
         let source = try TensorSource(runnable.weights, runnable.configuration.quantization)
-        model = try Model(d, runnable.names, source)
+        model = try Model(d, runnable.names, source, team)
         cacheFormat = options.usedCacheFormat
         sessions = SessionPool(model, context: context, format: cacheFormat, keeping: Self.idleSessions)
         sentences = runnable.sentences ?? (d.task == .embedding || !d.isCausal ? SentenceModules.plain : nil)

@@ -103,7 +103,7 @@ struct SentenceLayers: Sendable {
 
     /// One row with a matrix, in float32.
     private static func multiply(_ row: FloatBuffer, _ linear: Linear, _ team: ComputeTeam) -> FloatBuffer {
-        let out = FloatBuffer(linear.matrix.rows)
+        let out = FloatBuffer(linear.rows)
         let packed = UnsafeMutableRawPointer.allocate(byteCount: hub_packed_bytes(1, row.count), alignment: 64)
         defer { packed.deallocate() }
         var input = hub_input()
@@ -113,7 +113,7 @@ struct SentenceLayers: Sendable {
         input.columns = row.count
         input.exact = true
         input.packed = packed
-        var matrix = linear.matrix.layout
+        var matrix = linear.parts[0].layout
         withExtendedLifetime((row, linear)) {
             withUnsafePointer(to: &matrix) { matrix in
                 var product = hub_product(

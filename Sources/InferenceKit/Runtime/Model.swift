@@ -14,15 +14,15 @@ final class Model: Sendable {
     ///
     /// - Throws: ``ErrorCode/malformedModel`` for a tensor that is missing or has another shape,
     ///   ``ErrorCode/unsupportedModel`` for one that the description does not have.
-    init(_ d: ModelDescription, _ names: TensorNames, _ source: TensorSource) throws(AIError) {
+    init(_ d: ModelDescription, _ names: TensorNames, _ source: TensorSource, _ team: ComputeTeam) throws(AIError) {
         description = d
         let table = TensorTable(d, names, source)
         embedding = try EmbeddingBlock(d.embedding, table)
         var rotaries: [RotaryBlock] = []
         for rotary in d.rotaries { rotaries.append(try RotaryBlock(rotary, table)) }
         self.rotaries = rotaries
-        var distances: DistanceBiasBlock?
-        if let bias = d.distanceBias { distances = try DistanceBiasBlock(bias, positions: d.maxPositions, table) }
+        let distances: DistanceBlock? =
+            if let distances = d.distances { try DistanceBlock(distances, d, table, team) } else { nil }
         var layers: [LayerBlock] = []
         for (index, layer) in d.layers.enumerated() {
             let place = d.places?[index] ?? index
@@ -34,8 +34,9 @@ final class Model: Sendable {
             let kind = layer.attention.rotary.flatMap { d.rotaries.firstIndex(of: $0) }
             layers.append(
                 try LayerBlock(
-                    layer, isCausal: d.isCausal, rotary: kind.map { (rotaries[$0], $0) },
-                    distances: distances, place, table))
+                    layer, isCausal: d.isCausal, rotary: kind.map { (rotaries[$0], $0) }, distances: distances,
+                    place,
+                    table))
         }
         self.layers = layers
         if let norm = d.finalNorm {

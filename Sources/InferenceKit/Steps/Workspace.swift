@@ -21,6 +21,8 @@ final class Workspace {
     let up: FloatBuffer
     /// Cosines and sines of each kind of rotary embedding.
     let angles: [(cosines: FloatBuffer, sines: FloatBuffer)]
+    /// Where vectors of distances count; nil elsewhere.
+    let distances: DistanceSpace?
     private let packed: UnsafeMutableRawPointer
     private let logits: FloatBuffer
     /// Rows of logits computed at once.
@@ -54,6 +56,7 @@ final class Workspace {
         up = FloatBuffer(rows * inner)
         let count = rows
         angles = rotaries.map { (FloatBuffer(count * $0.rotated / 2), FloatBuffer(count * $0.rotated / 2)) }
+        distances = d.distances?.vectors == nil ? nil : DistanceSpace(d, queryWidth: queryWidth)
         packed = .allocate(byteCount: hub_packed_bytes(rows, max(beside, queryWidth, inner)), alignment: 64)
         let most = d.head?.outputs == .vocabulary ? 16 : rows
         logitRows = d.head == nil ? 0 : max(1, min(most, (2 << 20) / max(1, d.outputs)))
@@ -65,30 +68,39 @@ final class Workspace {
     var logitsStart: UnsafeMutablePointer<Float> { logits.start }
 
     /// Multiplies rows with several matrices at once: `out[row][output] = values[row] · matrix[output] + bias[output]`.
+    ///
+    /// - Parameter first: the place of the first row.
     func multiply(
-        _ values: FloatBuffer, rows: Int, columns: Int,
+        _ values: FloatBuffer, from first: Int = 0, rows: Int, columns: Int,
         _ products: [(linear: Linear, out: UnsafeMutablePointer<Float>)]
     ) {
         var input = hub_input()
-        input.values = UnsafePointer(values.start)
+        input.values = UnsafePointer(values.start + first * columns)
         input.stride = columns
         input.rows = rows
         input.columns = columns
         input.exact = isExact
         input.packed = packed
-        withUnsafeTemporaryAllocation(of: hub_matrix.self, capacity: products.count) { matrices in
-            withUnsafeTemporaryAllocation(of: hub_product.self, capacity: products.count) { list in
-                for (index, product) in products.enumerated() {
-                    precondition(product.linear.matrix.columns == columns)
-                    matrices.initializeElement(at: index, to: product.linear.matrix.layout)
-                    list.initializeElement(
-                        at: index,
-                        to: hub_product(
-                            matrix: matrices.baseAddress! + index,
-                            bias: product.linear.bias.map { UnsafePointer($0.start) },
-                            out: product.out, stride: product.linear.matrix.rows))
+        let count = products.reduce(0) { $0 + $1.linear.parts.count }
+        withUnsafeTemporaryAllocation(of: hub_matrix.self, capacity: count) { matrices in
+            withUnsafeTemporaryAllocation(of: hub_product.self, capacity: count) { list in
+                var index = 0
+                for (linear, out) in products {
+                    precondition(linear.columns == columns)
+                    var start = 0
+                    for part in linear.parts {
+                        matrices.initializeElement(at: index, to: part.layout)
+                        list.initializeElement(
+                            at: index,
+                            to: hub_product(
+                                matrix: matrices.baseAddress! + index,
+                                bias: linear.bias.map { UnsafePointer($0.start + start) }, out: out + start,
+                                stride: linear.rows))
+                        start += part.rows
+                        index += 1
+                    }
                 }
-                hub_multiply(team.team, &input, list.baseAddress, products.count)
+                hub_multiply(team.team, &input, list.baseAddress, count)
             }
         }
     }
@@ -96,8 +108,19 @@ final class Workspace {
 
 /// A matrix and its bias.
 struct Linear: Sendable {
-    let matrix: WeightMatrix
+    /// One above the other: several where the file has other rows between them.
+    let parts: [WeightMatrix]
     let bias: FloatBuffer?
+    let rows: Int
+
+    init(_ parts: [WeightMatrix], bias: FloatBuffer?) {
+        (self.parts, self.bias) = (parts, bias)
+        rows = parts.reduce(0) { $0 + $1.rows }
+    }
+
+    init(matrix: WeightMatrix, bias: FloatBuffer?) { self.init([matrix], bias: bias) }
+
+    var columns: Int { parts[0].columns }
 }
 
 extension ModelDescription {

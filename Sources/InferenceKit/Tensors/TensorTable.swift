@@ -34,12 +34,33 @@ struct TensorTable: Sendable {
         shapes[Key(role: role, layer: layer, isBias: isBias)]
     }
 
+    func has(_ role: TensorRole, _ layer: Int?) -> Bool { shape(role, layer) != nil }
+
+    /// A matrix that is in one piece.
     func matrix(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> WeightMatrix {
-        guard let shape = shape(role, layer) else { preconditionFailure("the description has no \(role)") }
         let (first, range, rows) = place(role, layer)
-        let whole = try source.matrix(
+        return try whole(first, role, layer, rows: rows).rows(range)
+    }
+
+    /// A matrix, one part above the other.
+    func parts(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> [WeightMatrix] {
+        let (first, range, rows) = place(role, layer)
+        guard names.isPackedByHead, range.count < rows, let layer else { return [try matrix(role, layer)] }
+        let whole = try whole(first, role, layer, rows: rows)
+        let heads = description.layers[layer].attention.heads
+        return (0..<heads).map { head in
+            let start = (head * rows + range.lowerBound) / heads
+            return whole.rows(start..<start + range.count / heads)
+        }
+    }
+
+    /// The stored tensor that begins with a matrix of the role `first`.
+    private func whole(_ first: TensorRole, _ role: TensorRole, _ layer: Int?, rows: Int) throws(AIError)
+        -> WeightMatrix
+    {
+        guard let shape = shape(role, layer) else { preconditionFailure("the description has no \(role)") }
+        return try source.matrix(
             name(first, layer), rows: rows, columns: shape[1], isTransposed: names.isTransposed && layer != nil)
-        return whole.rows(range)
     }
 
     /// A norm's weight.
@@ -51,7 +72,7 @@ struct TensorTable: Sendable {
     /// The bias of a matrix or a norm; nil if the description has none.
     func bias(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> FloatBuffer? {
         guard shape(role, layer, isBias: true) != nil else { return nil }
-        let (first, range, rows) = place(role, layer)
+        let (first, range, rows) = place(role, layer, isBias: true)
         let whole = try source.vector(name(first, layer, isBias: true), rows)
         return range.count == rows ? whole : FloatBuffer(whole.array[range])
     }
@@ -63,8 +84,10 @@ struct TensorTable: Sendable {
     }
 
     /// The tensor that holds a matrix, its rows there, and their number.
-    private func place(_ role: TensorRole, _ layer: Int?) -> (first: TensorRole, range: Range<Int>, rows: Int) {
-        let members = names.packed.first { $0.contains(role) } ?? [role]
+    private func place(_ role: TensorRole, _ layer: Int?, isBias: Bool = false) -> (
+        first: TensorRole, range: Range<Int>, rows: Int
+    ) {
+        let members = names.members(role, isBias: isBias)
         var (start, range, rows) = (0, 0..<0, 0)
         for member in members {
             // A tied head has a bias alone.
@@ -82,7 +105,7 @@ struct TensorTable: Sendable {
     func checkNothingIsLeft() throws(AIError) {
         var left = Set(source.names)
         for key in shapes.keys {
-            let first = names.packed.first { $0.contains(key.role) }?[0] ?? key.role
+            let first = names.members(key.role, isBias: key.isBias)[0]
             for member in source.members(name(first, key.layer, isBias: key.isBias)) { left.remove(member) }
         }
         if description.head?.isTied == true {
@@ -101,14 +124,21 @@ struct TensorTable: Sendable {
 }
 
 extension TensorNames {
+    /// The tensors that are stored as one with a tensor.
+    func members(_ role: TensorRole, isBias: Bool) -> [TensorRole] {
+        guard !isBias || plainBiases[role] == nil else { return [role] }
+        return packed.first { $0.contains(role) } ?? [role]
+    }
+
     /// The stored name of a tensor.
     func name(_ role: TensorRole, layer number: Int?, isBias: Bool, prefix: String) -> String {
-        guard let stem = isBias ? biases[role] ?? stems[role] : stems[role] else {
+        let plain = isBias ? plainBiases[role] : nil
+        guard let stem = plain ?? (isBias ? biases[role] ?? stems[role] : stems[role]) else {
             preconditionFailure("the architecture has no name for \(role)")
         }
         let start = outside.contains(role) ? "" : prefix
         let place = number.map { "\(layer)\($0)." } ?? ""
-        return start + place + stem + (isBias ? ".bias" : ".weight")
+        return start + place + stem + (plain != nil ? "" : isBias ? ".bias" : ".weight")
     }
 
     /// The tensors of a description as they are stored, packed ones as one.
@@ -116,7 +146,7 @@ extension TensorNames {
         var found: [(role: TensorRole, name: String, shape: [Int])] = []
         var places: [String: Int] = [:]
         for need in d.tensors {
-            let first = packed.first { $0.contains(need.role) }?[0] ?? need.role
+            let first = members(need.role, isBias: need.isBias)[0]
             let name = name(first, layer: need.layer, isBias: need.isBias, prefix: prefix)
             let isTurned = isTransposed && need.layer != nil && need.shape.count == 2
             let shape = isTurned ? need.shape.reversed() : need.shape
