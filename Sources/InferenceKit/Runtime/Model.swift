@@ -31,12 +31,11 @@ final class Model: Sendable {
                 layers.append(layers[first])
                 continue
             }
-            let kind = layer.attention.rotary.flatMap { d.rotaries.firstIndex(of: $0) }
+            let kind = layer.attention?.rotary.flatMap { d.rotaries.firstIndex(of: $0) }
             layers.append(
                 try LayerBlock(
                     layer, isCausal: d.isCausal, rotary: kind.map { (rotaries[$0], $0) }, distances: distances,
-                    place,
-                    table))
+                    place, table))
         }
         self.layers = layers
         if let norm = d.finalNorm {
@@ -74,8 +73,10 @@ final class Model: Sendable {
             rotary.fill(step.rows, cosines: angles.cosines.start, sines: angles.sines.start)
         }
         embedding.apply(step, w)
-        for (index, layer) in layers.enumerated() {
-            layer.apply(step, layer: description.isCausal ? index : 0, width: description.width, w)
+        var cached = 0
+        for layer in layers {
+            layer.apply(step, layer: description.isCausal ? cached : 0, width: description.width, w)
+            if layer.hasAttention { cached += 1 }
         }
         for row in step.rows where description.isCausal { row.cache.advance(to: row.position + 1) }
         computeLogits(step, w, logits)

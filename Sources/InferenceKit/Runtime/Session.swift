@@ -109,9 +109,8 @@ final class SessionPool {
 extension ModelDescription {
     /// What a cache keeps. An encoder needs keys and values of one layer at a time.
     var cacheShapes: [KeyValueCache.LayerShape] {
-        let shapes = layers.map {
-            KeyValueCache.LayerShape(
-                kvHeads: $0.attention.kvHeads, headSize: $0.attention.headSize, window: $0.attention.window)
+        let shapes = layers.compactMap(\.attention).map {
+            KeyValueCache.LayerShape(kvHeads: $0.kvHeads, headSize: $0.headSize, window: $0.window)
         }
         guard !isCausal, let first = shapes.first else { return shapes }
         return [KeyValueCache.LayerShape(kvHeads: first.kvHeads, headSize: first.headSize, window: nil)]

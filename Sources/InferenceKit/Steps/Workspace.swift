@@ -35,9 +35,9 @@ final class Workspace {
     init(_ d: ModelDescription, team: ComputeTeam, isExact: Bool) {
         self.team = team
         self.isExact = isExact
-        let queryWidth = d.layers.map(\.attention.queryWidth).max() ?? 0
-        let keyWidth = d.layers.map(\.attention.keyWidth).max() ?? 0
-        let inner = d.layers.map(\.feedForward.width).max() ?? 0
+        let queryWidth = d.layers.compactMap(\.attention?.queryWidth).max() ?? 0
+        let keyWidth = d.layers.compactMap(\.attention?.keyWidth).max() ?? 0
+        let inner = d.layers.compactMap(\.feedForward?.width).max() ?? 0
         let rotaries = d.rotaries
         let width = 3 * d.width + 2 * queryWidth + 2 * keyWidth + 2 * inner + rotaries.reduce(0) { $0 + $1.rotated }
         // A sentence goes through an encoder at once.
@@ -127,7 +127,7 @@ extension ModelDescription {
     /// The kinds of rotary embeddings, each once.
     var rotaries: [Rotary] {
         var found: [Rotary] = []
-        for case let rotary? in layers.map(\.attention.rotary) where !found.contains(rotary) {
+        for case let rotary? in layers.map(\.attention?.rotary) where !found.contains(rotary) {
             found.append(rotary)
         }
         return found

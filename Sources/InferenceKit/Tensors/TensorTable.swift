@@ -45,9 +45,10 @@ struct TensorTable: Sendable {
     /// A matrix, one part above the other.
     func parts(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> [WeightMatrix] {
         let (first, range, rows) = place(role, layer)
-        guard names.isPackedByHead, range.count < rows, let layer else { return [try matrix(role, layer)] }
+        guard names.isPackedByHead, range.count < rows,
+            let heads = layer.flatMap({ description.layers[$0].attention?.heads })
+        else { return [try matrix(role, layer)] }
         let whole = try whole(first, role, layer, rows: rows)
-        let heads = description.layers[layer].attention.heads
         return (0..<heads).map { head in
             let start = (head * rows + range.lowerBound) / heads
             return whole.rows(start..<start + range.count / heads)

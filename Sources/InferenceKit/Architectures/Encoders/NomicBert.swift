@@ -75,7 +75,7 @@ extension ModelClass {
         let hasBias = settings.flag("mlp_fc1_bias") ?? false
         return Head(
             dense: .init(
-                width: d.width, hasBias: hasBias, activation: d.layers.first?.feedForward.activation,
+                width: d.width, hasBias: hasBias, activation: d.layers.first?.feedForward?.activation,
                 norm: d.embedding.norm),
             isTied: settings.isTied(default: true), hasBias: hasBias)
     }

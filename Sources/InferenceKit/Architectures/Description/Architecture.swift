@@ -86,8 +86,7 @@ struct Architecture: Sendable {
 extension ModelDescription {
     /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other.
     fileprivate func check(_ path: String) throws(AIError) {
-        for layer in layers {
-            let a = layer.attention
+        for a in layers.compactMap(\.attention) {
             guard a.headSize <= 65_536 else { throw .malformed(path, "head_dim is \(a.headSize), more than 65536") }
             guard a.heads % a.kvHeads == 0 else {
                 throw .malformed(

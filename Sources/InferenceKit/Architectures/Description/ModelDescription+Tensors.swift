@@ -29,7 +29,7 @@ extension ModelDescription {
             add(.embeddingNorm, embedding.norm, inner)
             if embedding.projection != nil { add(.embeddingProjection, width, inner, bias: true) }
             if let distances {
-                let heads = layers.first?.attention.heads ?? 0
+                let heads = layers.first?.attention?.heads ?? 0
                 add(.distances, distances.rows, distances.vectors == nil ? heads : width)
                 add(.distancesNorm, distances.vectors?.norm, width)
             }
@@ -43,27 +43,28 @@ extension ModelDescription {
             if head.hasBias { needs.append(TensorNeed(role: .head, isBias: true, shape: [outputs])) }
             return needs
         }
-        let (d, a, f) = (layers[layer], layers[layer].attention, layers[layer].feedForward)
-        add(.query, a.queryWidth, width, bias: a.hasInputBias)
-        add(.key, a.keyWidth, width, bias: a.hasKeyBias ?? a.hasInputBias)
-        add(.value, a.keyWidth, width, bias: a.hasInputBias)
-        add(.attentionOutput, width, a.queryWidth, bias: a.hasOutputBias)
-        if let vectors = distances?.vectors, !vectors.isShared {
-            if vectors.hasKeys { add(.distanceKey, a.queryWidth, width, bias: vectors.hasKeyBias) }
-            if vectors.hasQueries { add(.distanceQuery, a.queryWidth, width, bias: true) }
+        let d = layers[layer]
+        let (hasFirst, hasLast) = (d.norms != .after, d.norms != .before)
+        if let a = d.attention {
+            if hasFirst, d.hasAttentionNorm { add(.attentionNorm, d.norm, width) }
+            add(.query, a.queryWidth, width, bias: a.hasInputBias)
+            add(.key, a.keyWidth, width, bias: a.hasKeyBias ?? a.hasInputBias)
+            add(.value, a.keyWidth, width, bias: a.hasInputBias)
+            add(.queryNorm, a.headNorm, a.headSize)
+            add(.keyNorm, a.headNorm, a.headSize)
+            if let vectors = distances?.vectors, !vectors.isShared {
+                if vectors.hasKeys { add(.distanceKey, a.queryWidth, width, bias: vectors.hasKeyBias) }
+                if vectors.hasQueries { add(.distanceQuery, a.queryWidth, width, bias: true) }
+            }
+            add(.attentionOutput, width, a.queryWidth, bias: a.hasOutputBias)
+            if hasLast { add(.attentionPostNorm, d.norm, width) }
         }
-        add(.queryNorm, a.headNorm, a.headSize)
-        add(.keyNorm, a.headNorm, a.headSize)
-        if f.isGated { add(.gate, f.width, width, bias: f.hasBias) }
-        add(.up, f.width, width, bias: f.hasBias)
-        add(.down, width, f.width, bias: f.hasOutputBias ?? f.hasBias)
-        if d.norms != .after {
-            if d.hasAttentionNorm { add(.attentionNorm, d.norm, width) }
-            add(.feedForwardNorm, d.norm, width)
-        }
-        if d.norms != .before {
-            add(.attentionPostNorm, d.norm, width)
-            add(.feedForwardPostNorm, d.norm, width)
+        if let f = d.feedForward {
+            if hasFirst { add(.feedForwardNorm, d.norm, width) }
+            if f.isGated { add(.gate, f.width, width, bias: f.hasBias) }
+            add(.up, f.width, width, bias: f.hasBias)
+            add(.down, width, f.width, bias: f.hasOutputBias ?? f.hasBias)
+            if hasLast { add(.feedForwardPostNorm, d.norm, width) }
         }
         return needs
     }

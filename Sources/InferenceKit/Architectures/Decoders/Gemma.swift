@@ -16,9 +16,9 @@ extension Architecture {
         let window = settings.count("sliding_window") ?? 4096
         for index in model.layers.indices {
             model.layers[index].norms = .around
-            model.layers[index].attention.cap = Float(settings.number("attn_logit_softcapping") ?? 50)
-            model.layers[index].attention.scale = settings.gemmaScale(model, wide: 46)
-            if kinds[index] == "sliding_attention" { model.layers[index].attention.window = window }
+            model.layers[index].attention?.cap = Float(settings.number("attn_logit_softcapping") ?? 50)
+            model.layers[index].attention?.scale = settings.gemmaScale(model, wide: 46)
+            if kinds[index] == "sliding_attention" { model.layers[index].attention?.window = window }
         }
         model.head?.cap = Float(settings.number("final_logit_softcapping") ?? 30)
         return model
@@ -59,7 +59,7 @@ extension Settings {
         // A window of this width around the position.
         let window = seesBothSides ? told / 2 + 1 : told
         model.isCausal = !seesBothSides
-        let headSize = model.layers.first?.attention.headSize ?? 0
+        let headSize = model.layers.first?.attention?.headSize ?? 0
         let full = try rotary(headSize: headSize, kind: "full_attention", base: 1_000_000)
         var sliding = try rotary(headSize: headSize, kind: "sliding_attention")
         if object("rope_parameters")?["sliding_attention"] == nil {
@@ -69,11 +69,11 @@ extension Settings {
         for index in model.layers.indices {
             let slides = kinds[index] == "sliding_attention"
             model.layers[index].norms = .around
-            model.layers[index].attention.headNorm = model.finalNorm
-            model.layers[index].attention.scale = gemmaScale(model, wide: 62)
-            model.layers[index].attention.window = slides ? window : nil
-            model.layers[index].attention.rotary = slides ? sliding : full
-            model.layers[index].attention.cap = Float(number("attn_logit_softcapping") ?? 0)
+            model.layers[index].attention?.headNorm = model.finalNorm
+            model.layers[index].attention?.scale = gemmaScale(model, wide: 62)
+            model.layers[index].attention?.window = slides ? window : nil
+            model.layers[index].attention?.rotary = slides ? sliding : full
+            model.layers[index].attention?.cap = Float(number("attn_logit_softcapping") ?? 0)
         }
         model.head?.cap = Float(number("final_logit_softcapping") ?? 0)
         return model
@@ -84,7 +84,7 @@ extension Settings {
         var model = try decoder(normOffset: isGGUF ? 0 : 1, isTied: true)
         // hidden_act of the first files is wrong: all of them were trained with the tanh form.
         let activation = activation(text("hidden_activation"), default: .geluTanh)
-        for index in model.layers.indices { model.layers[index].feedForward.activation = activation }
+        for index in model.layers.indices { model.layers[index].feedForward?.activation = activation }
         model.embedding.scale = Float(model.width).squareRoot()
         return model
     }
@@ -93,7 +93,7 @@ extension Settings {
     ///
     /// - Parameter wide: the number of layers of the largest model.
     fileprivate func gemmaScale(_ model: ModelDescription, wide: Int) -> Float {
-        let attention = model.layers[0].attention
+        guard let attention = model.layers.first?.attention else { return 1 }
         let share = model.layers.count == wide ? model.width / attention.heads : attention.headSize
         return 1 / Float(number("query_pre_attn_scalar") ?? Double(isGGUF ? share : 256)).squareRoot()
     }

@@ -29,7 +29,7 @@ extension Settings {
         let listed = configuration.layerKinds
         for index in model.layers.indices {
             let slides = listed.count == model.layers.count ? listed[index] == "sliding_attention" : index >= first
-            if slides { model.layers[index].attention.window = window }
+            if slides { model.layers[index].attention?.window = window }
         }
     }
 }

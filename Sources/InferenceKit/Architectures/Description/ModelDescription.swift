@@ -109,10 +109,10 @@ struct ModelDescription: Sendable, Hashable {
         var hasTensors: Bool { !isTied || hasBias || dense != nil }
     }
 
-    /// A layer: attention, then a feed-forward block, each with its norms around it.
+    /// A layer: attention, then a feed-forward block, each with its norms around it. Either may be missing.
     struct Layer: Sendable, Hashable {
-        var attention: Attention
-        var feedForward: FeedForward
+        var attention: Attention?
+        var feedForward: FeedForward?
         var norms: Norms
         var norm: Norm
         /// Whether attention has the norm before it that ``norms`` says: in ModernBERT, the first layer has none.

@@ -37,6 +37,10 @@ extension Settings {
 extension ModelDescription {
     /// Changes every layer's feed-forward block.
     mutating func eachFeedForward(_ change: (inout FeedForward) -> Void) {
-        for index in layers.indices { change(&layers[index].feedForward) }
+        for index in layers.indices {
+            guard var feedForward = layers[index].feedForward else { continue }
+            change(&feedForward)
+            layers[index].feedForward = feedForward
+        }
     }
 }

@@ -15,7 +15,7 @@ extension ModelClass {
             name, .fillMask, [.headDense: dense, .headNorm: norm, .head: head],
             biases: bias.map { [.head: $0] } ?? [:]
         ) { settings, d throws(AIError) in
-            let activation = activation ?? d.layers.first?.feedForward.activation
+            let activation = activation ?? d.layers.first?.feedForward?.activation
             return Head(
                 dense: .init(
                     width: d.embedding.width ?? d.width, activation: activation,

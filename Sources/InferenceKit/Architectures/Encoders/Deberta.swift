@@ -10,7 +10,7 @@ extension Architecture {
         let kinds = settings.scoreKinds
         var model = try settings.deberta(factor: 1 + kinds.count)
         if settings.flag("talking_head") == true { settings.obstacles.append("talking_head true") }
-        for index in model.layers.indices { model.layers[index].attention.hasKeyBias = false }
+        model.eachAttention { $0.hasKeyBias = false }
         guard settings.flag("relative_attention") == true else { return model }
         model.distances = .init(
             rows: 2 * (try settings.reach(model)), buckets: .middle(furthest: nil),
@@ -71,10 +71,7 @@ extension Settings {
         if let narrow = count("embedding_size"), narrow != model.width {
             obstacles.append("embedding_size \(narrow)")
         }
-        for index in model.layers.indices {
-            let size = model.layers[index].attention.headSize
-            model.layers[index].attention.scale = 1 / Float(size * factor).squareRoot()
-        }
+        model.eachAttention { $0.scale = 1 / Float($0.headSize * factor).squareRoot() }
         return model
     }
 }

@@ -15,7 +15,7 @@ extension Architecture {
         let norm = ModelDescription.Norm(
             kind: .layer(hasBias: settings.flag("norm_bias") ?? false), epsilon: model.layers[0].norm.epsilon)
         (model.embedding.norm, model.embedding.types, model.finalNorm) = (norm, nil, norm)
-        let headSize = model.layers[0].attention.headSize
+        let headSize = model.layers[0].attention?.headSize ?? 0
         let local = settings.number("local_rope_theta") ?? settings.number("rope_local_base_freq") ?? 10_000
         let full = try settings.rotary(headSize: headSize, kind: "full_attention", base: global)
         var sliding = try settings.rotary(headSize: headSize, kind: "sliding_attention", base: local)
@@ -31,13 +31,13 @@ extension Architecture {
             let slides = kinds[index] == "sliding_attention"
             (model.layers[index].norms, model.layers[index].norm) = (.before, norm)
             model.layers[index].hasAttentionNorm = index > 0
-            model.layers[index].attention.window = slides ? window : nil
-            model.layers[index].attention.rotary = slides ? sliding : full
-            model.layers[index].attention.hasInputBias = hasAttentionBias
-            model.layers[index].attention.hasOutputBias = hasAttentionBias
-            model.layers[index].feedForward.isGated = true
-            model.layers[index].feedForward.hasBias = hasBias
-            model.layers[index].feedForward.activation = activation
+            model.layers[index].attention?.window = slides ? window : nil
+            model.layers[index].attention?.rotary = slides ? sliding : full
+            model.layers[index].attention?.hasInputBias = hasAttentionBias
+            model.layers[index].attention?.hasOutputBias = hasAttentionBias
+            model.layers[index].feedForward?.isGated = true
+            model.layers[index].feedForward?.hasBias = hasBias
+            model.layers[index].feedForward?.activation = activation
         }
         return model
     }

@@ -54,6 +54,10 @@ extension Settings {
 extension ModelDescription {
     /// Changes every layer's attention.
     mutating func eachAttention(_ change: (inout Attention) -> Void) {
-        for index in layers.indices { change(&layers[index].attention) }
+        for index in layers.indices {
+            guard var attention = layers[index].attention else { continue }
+            change(&attention)
+            layers[index].attention = attention
+        }
     }
 }
