@@ -14,10 +14,11 @@ extension Architecture {
         var model = try settings.gemma()
         let kinds = settings.layerKinds(model.layers.count, period: 2)
         let window = settings.count("sliding_window") ?? 4096
+        let scale = settings.gemmaScale(model, wide: 46)
         for index in model.layers.indices {
             model.layers[index].norms = .around
             model.layers[index].attention?.cap = Float(settings.number("attn_logit_softcapping") ?? 50)
-            model.layers[index].attention?.scale = settings.gemmaScale(model, wide: 46)
+            model.layers[index].attention?.scale = scale
             if kinds[index] == "sliding_attention" { model.layers[index].attention?.window = window }
         }
         model.head?.cap = Float(settings.number("final_logit_softcapping") ?? 30)
@@ -66,11 +67,12 @@ extension Settings {
             sliding.base = number("rope_local_base_freq") ?? 10_000
             sliding.scaling = .none
         }
+        let (norm, scale) = (model.finalNorm, gemmaScale(model, wide: 62))
         for index in model.layers.indices {
             let slides = kinds[index] == "sliding_attention"
             model.layers[index].norms = .around
-            model.layers[index].attention?.headNorm = model.finalNorm
-            model.layers[index].attention?.scale = gemmaScale(model, wide: 62)
+            model.layers[index].attention?.headNorm = norm
+            model.layers[index].attention?.scale = scale
             model.layers[index].attention?.window = slides ? window : nil
             model.layers[index].attention?.rotary = slides ? sliding : full
             model.layers[index].attention?.cap = Float(number("attn_logit_softcapping") ?? 0)
