@@ -1,7 +1,7 @@
 // Products of rows of activations with matrices, shared out by tiles of outputs.
 #include "team.h"
 
-enum { PACKED_Q8 = 1, PACKED_BF16 = 2, PACKED_FLOAT = 4 };
+enum { AS_GIVEN = 0, PACKED_Q8 = 1, PACKED_BF16 = 2, PACKED_FLOAT = 4 };
 
 static size_t blocks_of(size_t columns) { return (columns + HUB_BLOCK - 1) / HUB_BLOCK; }
 
@@ -57,12 +57,14 @@ static void pack(void *context, size_t worker, size_t begin, size_t end) {
     }
 }
 
-/// How a matrix is multiplied: with 8-bit activations, with bf16, or exactly.
-static uint32_t form(const hub_kernels *kernels, const hub_matrix *matrix, bool exact) {
-    if (exact) return PACKED_FLOAT;
-    if (kernels->fast[matrix->format]) return PACKED_Q8;
-    return matrix->format == HUB_BF16 && kernels->bf16 && !matrix->transposed && matrix->rows >= kernels->lanes
-        ? PACKED_BF16 : PACKED_FLOAT;
+/// How a matrix is multiplied: with 8-bit activations, with bf16, or exactly, where few rows are read as they are.
+static uint32_t form(const hub_kernels *kernels, const hub_matrix *matrix, const hub_input *input) {
+    if (!input->exact && kernels->fast[matrix->format]) return PACKED_Q8;
+    const bool is_plain = matrix->format <= HUB_BF16 && !matrix->transposed;
+    // The scalar kernels, which also compute small matrices, read panels alone.
+    if (!is_plain || matrix->rows < kernels->lanes || kernels->lanes == 1) return PACKED_FLOAT;
+    if (!input->exact && matrix->format == HUB_BF16 && kernels->bf16) return PACKED_BF16;
+    return input->rows <= HUB_FEW && input->columns % HUB_CHAINS == 0 ? AS_GIVEN : PACKED_FLOAT;
 }
 
 struct multiplication {
@@ -82,7 +84,7 @@ static void multiply_product(
     // Fewer outputs than a vector has lanes: one at a time, with the same arithmetic.
     const bool is_small = rows < lanes;
     const hub_kernels *kernels = is_small ? &hub_kernels_scalar : m->kernels;
-    uint32_t how = form(m->kernels, matrix, input->exact);
+    uint32_t how = form(m->kernels, matrix, input);
     void (*kernel)(const hub_tile *) =
         how == PACKED_Q8 ? kernels->fast[matrix->format] : how == PACKED_BF16 ? kernels->bf16 : kernels->exact[matrix->format];
     if (is_small) end = rows;
@@ -95,6 +97,8 @@ static void multiply_product(
         .sums = (float *)(void *)(scratch + HUB_SCRATCH)};
     for (size_t start = 0; start < input->rows; start += HUB_TOKENS) {
         t.count = input->rows - start < HUB_TOKENS ? input->rows - start : HUB_TOKENS;
+        t.values = how == AS_GIVEN ? input->values + start * input->stride : NULL;
+        t.stride = input->stride;
         for (size_t at = 0; at < t.count; at += HUB_PANEL) panels[at / HUB_PANEL] = panel_at(input, start + at);
         for (size_t tile = begin; tile < end; tile++) {
             size_t row = tile * kernels->lanes;
@@ -136,8 +140,8 @@ void hub_multiply(hub_team *team, hub_input *input, const hub_product *products,
     size_t tiles = 0, weights = 0;
     for (size_t index = 0; index < count; index++) {
         const hub_matrix *matrix = products[index].matrix;
-        uint32_t how = form(kernels, matrix, input->exact);
-        if (!(input->ready & how)) {
+        uint32_t how = form(kernels, matrix, input);
+        if (how & ~input->ready) {
             struct packing p = {input, kernels, how};
             hub_team_run(team, input->rows, input->rows < 8 ? input->rows : 4, pack, &p);
             input->ready |= how;

@@ -46,18 +46,18 @@ import Testing
 
     @Test func nomicsBaseGrowsBehindThePositionsOfTraining() throws {
         let rotary = try read("nomic-bert-published", #"{"rotary_scaling_factor":2}"#).description.layers[0]
-            .attention.rotary
+            .attention?.rotary
         #expect(try read("nomic-bert-published", #"{"vocab_size":300}"#).description.vocabulary == 320)
         #expect(rotary?.scaling == .dynamic(factor: 2, originalPositions: 2048) && rotary?.base == 1000)
     }
 
     @Test func windowsReachToBothSidesAsFar() throws {
         let modern = try read("modernbert", "{}").description
-        #expect(modern.layers.map(\.attention.window) == [nil, 5, 5, nil])
-        #expect(modern.layers.map(\.attention.rotary?.base) == [160_000, 10_000, 10_000, 160_000])
+        #expect(modern.layers.map(\.attention?.window) == [nil, 5, 5, nil])
+        #expect(modern.layers.map(\.attention?.rotary?.base) == [160_000, 10_000, 10_000, 160_000])
         let listed = #"{"layer_types":["sliding_attention","full_attention","full_attention","full_attention"]}"#
-        #expect(try read("modernbert", listed).description.layers.map(\.attention.window) == [5, nil, nil, nil])
-        #expect(try read("embeddinggemma", "{}").description.layers.map(\.attention.window) == [5, nil])
+        #expect(try read("modernbert", listed).description.layers.map(\.attention?.window) == [5, nil, nil, nil])
+        #expect(try read("embeddinggemma", "{}").description.layers.map(\.attention?.window) == [5, nil])
     }
 
     /// A prompt of such a name would switch on what is not run.

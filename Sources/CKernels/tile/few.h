@@ -90,59 +90,85 @@ INLINE void fast_few(
 /// The chains of a chunk: a row's columns side by side.
 typedef float chains __attribute__((ext_vector_type(HUB_CHAINS)));
 
-/// `count` numbers of a float format; the others are 0.
-INLINE chains load_chains(const hub_format format, const uint8_t *at, size_t count) {
+INLINE chains load_chains(const hub_format format, const uint8_t *at) {
     typedef uint16_t bits __attribute__((ext_vector_type(HUB_CHAINS)));
     typedef uint32_t words __attribute__((ext_vector_type(HUB_CHAINS)));
     typedef _Float16 halves __attribute__((ext_vector_type(HUB_CHAINS)));
+    chains v;
+    bits b;
     if (format == HUB_F32) {
-        chains v = (chains)0.0f;
-        memcpy(&v, at, count < HUB_CHAINS ? count * 4 : sizeof v);
+        memcpy(&v, at, sizeof v);
         return v;
     }
-    bits v = (bits)(uint16_t)0;
-    memcpy(&v, at, count < HUB_CHAINS ? count * 2 : sizeof v);
-    if (format == HUB_F16) return __builtin_convertvector((halves)v, chains);
-    return (chains)(__builtin_convertvector(v, words) << 16);
+    memcpy(&b, at, sizeof b);
+    if (format == HUB_F16) return __builtin_convertvector((halves)b, chains);
+    return (chains)(__builtin_convertvector(b, words) << 16);
 }
 
-/// The tile's products with its only row of activations, whose columns lie side by side.
-INLINE void one_of_floats(const hub_tile *t, const hub_format format) {
+/// Chains of four of the tile's rows, with `n` rows of activations. A weight is read once, and as it lies.
+///
+/// - at: the first row's part.
+/// - x: that of the first row of activations.
+INLINE void chains_of(
+    const int n, const hub_tile *t, const uint8_t *at, const float *x, size_t count, const hub_format format,
+    const bool prefetches, chains *sums) {
     enum { TOGETHER = 4 };
-    const hub_matrix *m = t->matrix;
-    const size_t bytes = format == HUB_F32 ? 4 : 2;
-    const uint8_t *rows = (const uint8_t *)m->weights + t->row * m->stride;
-    chains sums[LANES];
-    vf total = (vf)0.0f;
-    for (size_t from = 0; from < m->columns; from += HUB_CHUNK) {
-        size_t count = m->columns - from < HUB_CHUNK ? m->columns - from : HUB_CHUNK;
-        const float *x = t->panels->values + from;
-        for (size_t lane = 0; lane < LANES; lane += TOGETHER) {
-            const uint8_t *at = rows + lane * m->stride + from * bytes;
-            chains sum[TOGETHER];
-            size_t k = 0;
-            UNROLL for (int i = 0; i < TOGETHER; i++) sum[i] = (chains)0.0f;
-            for (; k + HUB_CHAINS <= count; k += HUB_CHAINS) {
-                chains v = load_chains(HUB_F32, (const uint8_t *)(x + k), HUB_CHAINS);
-                UNROLL for (size_t i = 0; i < TOGETHER; i++) {
-                    const uint8_t *weights = at + i * m->stride + k * bytes;
-                    // The same row's part of the next tile.
-                    if (k * bytes % 64 == 0) __builtin_prefetch(weights + LANES * m->stride, 0, 2);
-                    sum[i] = FMA(load_chains(format, weights, HUB_CHAINS), v, sum[i]);
-                }
-            }
-            if (k < count) {
-                chains v = load_chains(HUB_F32, (const uint8_t *)(x + k), count - k);
-                UNROLL for (size_t i = 0; i < TOGETHER; i++)
-                    sum[i] = FMA(load_chains(format, at + i * m->stride + k * bytes, count - k), v, sum[i]);
-            }
-            UNROLL for (size_t i = 0; i < TOGETHER; i++) sums[lane + i] = sum[i];
+    const size_t stride = t->matrix->stride, bytes = format == HUB_F32 ? 4 : 2;
+    chains sum[FEW_ROWS][TOGETHER];
+    UNROLL for (int i = 0; i < n; i++) UNROLL for (int r = 0; r < TOGETHER; r++) sum[i][r] = (chains)0.0f;
+    for (size_t k = 0; k < count; k += HUB_CHAINS) {
+        chains w[TOGETHER];
+        UNROLL for (size_t r = 0; r < TOGETHER; r++) {
+            const uint8_t *weights = at + r * stride + k * bytes;
+            // The same row's part of the next tile.
+            if (prefetches && k * bytes % 64 == 0) __builtin_prefetch(weights + LANES * stride, 0, 2);
+            w[r] = load_chains(format, weights);
         }
-        for (size_t chain = 0; chain < HUB_CHAINS; chain += 4) {
-            vu v[4];
-            load_words_at((const uint8_t *)sums + 4 * chain, sizeof(chains), v);
-            UNROLL for (int i = 0; i < 4; i++) total += (vf)v[i];
+        UNROLL for (int i = 0; i < n; i++) {
+            chains v = load_chains(HUB_F32, (const uint8_t *)(x + (size_t)i * t->stride + k));
+            UNROLL for (int r = 0; r < TOGETHER; r++) sum[i][r] = FMA(w[r], v, sum[i][r]);
         }
     }
-    *(vf *)t->sums = total;
+    UNROLL for (int i = 0; i < n; i++)
+        UNROLL for (int r = 0; r < TOGETHER; r++) sums[i * LANES + r] = sum[i][r];
+}
+
+/// The tile's products with few rows of activations; columns are whole chains.
+INLINE void few_of_floats(const hub_tile *t, const hub_format format) {
+    const hub_matrix *m = t->matrix;
+    const uint8_t *rows = (const uint8_t *)m->weights + t->row * m->stride;
+    vf *totals = (vf *)t->sums;
+    chains sums[FEW_ROWS * LANES];
+    for (size_t i = 0; i < t->count; i++) totals[i] = (vf)0.0f;
+    for (size_t from = 0; from < m->columns; from += HUB_CHUNK) {
+        const size_t count = m->columns - from < HUB_CHUNK ? m->columns - from : HUB_CHUNK;
+        const uint8_t *at = rows + from * (format == HUB_F32 ? 4 : 2);
+        for (size_t first = 0, n; first < t->count; first += n) {
+            // Groups of like size: a row alone would wait for its own sums.
+            size_t left = t->count - first, groups = (left + FEW_ROWS - 1) / FEW_ROWS;
+            n = (left + groups - 1) / groups;
+            const float *x = t->values + first * t->stride + from;
+            for (size_t lane = 0; lane < LANES; lane += 4) {
+                const uint8_t *four = at + lane * m->stride;
+                switch (n) {
+#define CASE(N) case N: chains_of(N, t, four, x, count, format, first == 0, sums + lane); break
+                CASE(1);
+                CASE(2);
+#if FEW_ROWS > 2
+                CASE(3);
+                CASE(4);
+                CASE(5);
+                CASE(6);
+#endif
+#undef CASE
+                }
+            }
+            for (size_t i = 0; i < n; i++)
+                for (size_t chain = 0; chain < HUB_CHAINS; chain += 4) {
+                    vu v[4];
+                    load_words_at((const uint8_t *)(sums + i * LANES) + 4 * chain, sizeof(chains), v);
+                    UNROLL for (int c = 0; c < 4; c++) totals[first + i] += (vf)v[c];
+                }
+        }
+    }
 }

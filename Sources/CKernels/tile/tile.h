@@ -242,7 +242,7 @@ INLINE void widen_F16(const hub_tile *t, size_t block, vf *out) { widen_floats(t
 INLINE void widen_BF16(const hub_tile *t, size_t block, vf *out) { widen_floats(t, block, out, HUB_BF16); }
 #define EXACT_FLOATS(NAME)                                                                                             \
     static void exact_##NAME(const hub_tile *t) {                                                                      \
-        if (t->count == 1 && !t->matrix->transposed) one_of_floats(t, HUB_##NAME);                                     \
+        if (t->values) few_of_floats(t, HUB_##NAME);                                     \
         else exact_tile(t, widen_##NAME, HUB_BLOCK);                                                                   \
     }
 EXACT_FLOATS(F32)

@@ -46,7 +46,6 @@ extension ModelDescription {
         let d = layers[layer]
         let (hasFirst, hasLast) = (d.norms != .after, d.norms != .before)
         if let a = d.attention {
-            if hasFirst, d.hasAttentionNorm { add(.attentionNorm, d.norm, width) }
             add(.query, a.queryWidth, width, bias: a.hasInputBias)
             add(.key, a.keyWidth, width, bias: a.hasKeyBias ?? a.hasInputBias)
             add(.value, a.keyWidth, width, bias: a.hasInputBias)
@@ -57,13 +56,14 @@ extension ModelDescription {
                 if vectors.hasQueries { add(.distanceQuery, a.queryWidth, width, bias: true) }
             }
             add(.attentionOutput, width, a.queryWidth, bias: a.hasOutputBias)
+            if hasFirst, d.hasAttentionNorm { add(.attentionNorm, d.norm, width) }
             if hasLast { add(.attentionPostNorm, d.norm, width) }
         }
         if let f = d.feedForward {
-            if hasFirst { add(.feedForwardNorm, d.norm, width) }
             if f.isGated { add(.gate, f.width, width, bias: f.hasBias) }
             add(.up, f.width, width, bias: f.hasBias)
             add(.down, width, f.width, bias: f.hasOutputBias ?? f.hasBias)
+            if hasFirst { add(.feedForwardNorm, d.norm, width) }
             if hasLast { add(.feedForwardPostNorm, d.norm, width) }
         }
         return needs
