@@ -105,20 +105,22 @@ INLINE chains load_chains(const hub_format format, const uint8_t *at) {
     return (chains)(__builtin_convertvector(b, words) << 16);
 }
 
-/// Chains of four of the tile's rows, with `n` rows of activations. A weight is read once, and as it lies.
+/// Adds a chunk's products of four of the tile's rows with `n` rows of activations to their totals. A weight is read
+/// once, and as it lies.
 ///
-/// - at: the first row's part.
+/// - at: the first row's part, and
 /// - x: that of the first row of activations.
-INLINE void chains_of(
+/// - totals: of the four, for the first row of activations.
+INLINE void four_rows(
     const int n, const hub_tile *t, const uint8_t *at, const float *x, size_t count, const hub_format format,
-    const bool prefetches, chains *sums) {
-    enum { TOGETHER = 4 };
+    const bool prefetches, float *totals) {
+    typedef float four __attribute__((ext_vector_type(4)));
     const size_t stride = t->matrix->stride, bytes = format == HUB_F32 ? 4 : 2;
-    chains sum[FEW_ROWS][TOGETHER];
-    UNROLL for (int i = 0; i < n; i++) UNROLL for (int r = 0; r < TOGETHER; r++) sum[i][r] = (chains)0.0f;
+    chains sum[FEW_ROWS][4];
+    UNROLL for (int i = 0; i < n; i++) UNROLL for (int r = 0; r < 4; r++) sum[i][r] = (chains)0.0f;
     for (size_t k = 0; k < count; k += HUB_CHAINS) {
-        chains w[TOGETHER];
-        UNROLL for (size_t r = 0; r < TOGETHER; r++) {
+        chains w[4];
+        UNROLL for (size_t r = 0; r < 4; r++) {
             const uint8_t *weights = at + r * stride + k * bytes;
             // The same row's part of the next tile.
             if (prefetches && k * bytes % 64 == 0) __builtin_prefetch(weights + LANES * stride, 0, 2);
@@ -126,20 +128,33 @@ INLINE void chains_of(
         }
         UNROLL for (int i = 0; i < n; i++) {
             chains v = load_chains(HUB_F32, (const uint8_t *)(x + (size_t)i * t->stride + k));
-            UNROLL for (int r = 0; r < TOGETHER; r++) sum[i][r] = FMA(w[r], v, sum[i][r]);
+            UNROLL for (int r = 0; r < 4; r++) sum[i][r] = FMA(w[r], v, sum[i][r]);
         }
     }
-    UNROLL for (int i = 0; i < n; i++)
-        UNROLL for (int r = 0; r < TOGETHER; r++) sums[i * LANES + r] = sum[i][r];
+    // From a row's chains to a chain of the rows; halves hold chains c and 4 + c.
+    UNROLL for (int i = 0; i < n; i++) {
+        chains low01 = __builtin_shufflevector(sum[i][0], sum[i][1], 0, 8, 1, 9, 4, 12, 5, 13);
+        chains low23 = __builtin_shufflevector(sum[i][2], sum[i][3], 0, 8, 1, 9, 4, 12, 5, 13);
+        chains high01 = __builtin_shufflevector(sum[i][0], sum[i][1], 2, 10, 3, 11, 6, 14, 7, 15);
+        chains high23 = __builtin_shufflevector(sum[i][2], sum[i][3], 2, 10, 3, 11, 6, 14, 7, 15);
+        chains turned[4] = {
+            __builtin_shufflevector(low01, low23, 0, 1, 8, 9, 4, 5, 12, 13),
+            __builtin_shufflevector(low01, low23, 2, 3, 10, 11, 6, 7, 14, 15),
+            __builtin_shufflevector(high01, high23, 0, 1, 8, 9, 4, 5, 12, 13),
+            __builtin_shufflevector(high01, high23, 2, 3, 10, 11, 6, 7, 14, 15)};
+        four total;
+        memcpy(&total, totals + i * LANES, sizeof total);
+        UNROLL for (int c = 0; c < 4; c++) total += turned[c].lo;
+        UNROLL for (int c = 0; c < 4; c++) total += turned[c].hi;
+        memcpy(totals + i * LANES, &total, sizeof total);
+    }
 }
 
 /// The tile's products with few rows of activations; columns are whole chains.
 INLINE void few_of_floats(const hub_tile *t, const hub_format format) {
     const hub_matrix *m = t->matrix;
     const uint8_t *rows = (const uint8_t *)m->weights + t->row * m->stride;
-    vf *totals = (vf *)t->sums;
-    chains sums[FEW_ROWS * LANES];
-    for (size_t i = 0; i < t->count; i++) totals[i] = (vf)0.0f;
+    memset(t->sums, 0, t->count * sizeof(vf));
     for (size_t from = 0; from < m->columns; from += HUB_CHUNK) {
         const size_t count = m->columns - from < HUB_CHUNK ? m->columns - from : HUB_CHUNK;
         const uint8_t *at = rows + from * (format == HUB_F32 ? 4 : 2);
@@ -149,9 +164,10 @@ INLINE void few_of_floats(const hub_tile *t, const hub_format format) {
             n = (left + groups - 1) / groups;
             const float *x = t->values + first * t->stride + from;
             for (size_t lane = 0; lane < LANES; lane += 4) {
-                const uint8_t *four = at + lane * m->stride;
+                const uint8_t *part = at + lane * m->stride;
+                float *totals = t->sums + first * LANES + lane;
                 switch (n) {
-#define CASE(N) case N: chains_of(N, t, four, x, count, format, first == 0, sums + lane); break
+#define CASE(N) case N: four_rows(N, t, part, x, count, format, first == 0, totals); break
                 CASE(1);
                 CASE(2);
 #if FEW_ROWS > 2
@@ -163,12 +179,6 @@ INLINE void few_of_floats(const hub_tile *t, const hub_format format) {
 #undef CASE
                 }
             }
-            for (size_t i = 0; i < n; i++)
-                for (size_t chain = 0; chain < HUB_CHAINS; chain += 4) {
-                    vu v[4];
-                    load_words_at((const uint8_t *)(sums + i * LANES) + 4 * chain, sizeof(chains), v);
-                    UNROLL for (int c = 0; c < 4; c++) totals[first + i] += (vf)v[c];
-                }
         }
     }
 }
