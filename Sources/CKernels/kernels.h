@@ -54,6 +54,8 @@ struct hub_kernels {
     void (*exact[HUB_FORMAT_COUNT])(const hub_tile *tile);
     /// Products of BF16 weights with bf16 activations; NULL where the CPU has none.
     void (*bf16)(const hub_tile *tile);
+    /// Adds biases, if there are any, to a tile's products, [rows][lanes], and puts them where they belong.
+    void (*finish)(const float *sums, size_t rows, const float *bias, float *out, size_t stride);
     /// Fills row `i` of a panel's 8-bit numbers.
     void (*quantize)(const float *x, size_t columns, const hub_panel *panel, size_t i);
     void (*attend)(const hub_attention *attention, size_t first, size_t rows, size_t kv_head, float *scratch);

@@ -95,8 +95,25 @@ void hub_activate(
     hub_team_run(team, rows, grain(columns), activate, &a);
 }
 
+struct addition {
+    const hub_kernels *kernels;
+    float *x;
+    const float *y;
+    float scale;
+    size_t count;
+};
+enum { ADDED = 1024 }; // numbers of an item
+
+static void add(void *context, size_t worker, size_t begin, size_t end) {
+    (void)worker;
+    const struct addition *a = context;
+    size_t first = begin * ADDED, last = end * ADDED < a->count ? end * ADDED : a->count;
+    a->kernels->add(a->x + first, a->y + first, a->scale, last - first);
+}
+
 void hub_add(hub_team *team, float *x, const float *y, float scale, size_t count) {
-    hub_team_kernels(team)->add(x, y, scale, count);
+    struct addition a = {hub_team_kernels(team), x, y, scale, count};
+    hub_team_run(team, (count + ADDED - 1) / ADDED, grain(ADDED), add, &a);
 }
 
 void hub_scale(hub_team *team, float *x, float scale, size_t count) {

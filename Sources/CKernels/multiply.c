@@ -106,20 +106,15 @@ static void multiply_product(
             size_t skipped = row + kernels->lanes > rows ? row + kernels->lanes - rows : 0;
             t.row = row - skipped;
             kernel(&t);
-            for (size_t b = 0; b < t.count; b++) {
-                float *out = p->out + (start + b) * p->stride + t.row;
-                const float *from = t.sums + b * kernels->lanes;
-                const float *bias = p->bias ? p->bias + t.row : NULL;
-                size_t i = skipped;
-                // Four at once, which the compiler makes vectors of: it cannot know that these do not overlap.
-                if (i == 0)
-                    for (; i + 4 <= kernels->lanes; i += 4) {
-                        float v[4];
-                        for (size_t k = 0; k < 4; k++) v[k] = from[i + k] + (bias ? bias[i + k] : 0);
-                        __builtin_memcpy(out + i, v, sizeof v);
-                    }
-                for (; i < kernels->lanes; i++) out[i] = from[i] + (bias ? bias[i] : 0);
+            float *out = p->out + start * p->stride + t.row;
+            const float *bias = p->bias ? p->bias + t.row : NULL;
+            if (skipped == 0) {
+                kernels->finish(t.sums, t.count, bias, out, p->stride);
+                continue;
             }
+            for (size_t b = 0; b < t.count; b++)
+                for (size_t i = skipped; i < kernels->lanes; i++)
+                    out[b * p->stride + i] = t.sums[b * kernels->lanes + i] + (bias ? bias[i] : 0);
         }
     }
 }

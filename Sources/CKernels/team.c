@@ -171,11 +171,9 @@ void hub_team_run(hub_team *team, size_t count, size_t grain, team_body *body, v
     atomic_store_explicit(&team->context, context, memory_order_relaxed);
     atomic_store_explicit(&team->grain, grain, memory_order_relaxed);
     atomic_store_explicit(&team->done, 0, memory_order_relaxed);
-    // Whole pieces for each.
-    size_t pieces = (count + grain - 1) / grain, begin = 0;
+    size_t begin = 0;
     for (size_t worker = 0; worker < team->threads; worker++) {
-        size_t end = pieces * (worker + 1) / team->threads * grain;
-        if (end > count) end = count;
+        size_t end = count * (worker + 1) / team->threads;
         atomic_store_explicit(&team->shares[worker].items, items(round, begin, end), memory_order_release);
         begin = end;
     }

@@ -179,12 +179,13 @@ static bool exponentials(
         vf v = load(scores + p, LANES) * (vf)a->scale;
         if (a->cap != 0) v = (vf)a->cap * tangent(v / (vf)a->cap);
         if (biases) v += load(biases + p, LANES);
-        for (size_t lane = 0; lane < LANES; lane++) {
-            size_t position = p + lane;
-            if (position < from || position >= to) v[lane] = -INFINITY;
-            else if (a->slopes)
-                v[lane] += a->slopes[s->heads[query]] * -(float)(s->end[query] - 1 - base - position);
-        }
+        if (a->slopes || p < from || p + LANES > to)
+            for (size_t lane = 0; lane < LANES; lane++) {
+                size_t position = p + lane;
+                if (position < from || position >= to) v[lane] = -INFINITY;
+                else if (a->slopes)
+                    v[lane] += a->slopes[s->heads[query]] * -(float)(s->end[query] - 1 - base - position);
+            }
         store(scores + p, v, LANES);
         most = MAX(most, v);
     }

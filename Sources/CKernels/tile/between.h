@@ -7,6 +7,20 @@ INLINE vf load(const float *x, size_t left) {
     return v;
 }
 INLINE void store(float *x, vf v, size_t left) { memcpy(x, &v, left < LANES ? left * sizeof(float) : sizeof v); }
+/// Does something to every vector of a row, from `i` on, of which `left` numbers count. Whole ones are apart, for a copy
+/// of unknown length is a call.
+#define EACH_VECTOR(COUNT, ...)                                                                                        \
+    do {                                                                                                               \
+        size_t i = 0;                                                                                                  \
+        for (; i + LANES <= (COUNT); i += LANES) {                                                                     \
+            const size_t left = LANES;                                                                                 \
+            __VA_ARGS__                                                                                                \
+        }                                                                                                              \
+        if (i < (COUNT)) {                                                                                             \
+            const size_t left = (COUNT) - i;                                                                           \
+            __VA_ARGS__                                                                                                \
+        }                                                                                                              \
+    } while (0)
 
 /// e to the x: Cody and Waite's reduction, a polynomial, and the exponent put in; 1 ulp. Below -87.3 it is 0.
 INLINE vf exponential(vf x) {
@@ -58,33 +72,33 @@ INLINE float total(vf v) {
 
 static void rms_norm(const float *x, size_t count, const float *weight, float offset, float epsilon, float *out) {
     vf squares = (vf)0.0f;
-    for (size_t i = 0; i < count; i += LANES) {
-        vf v = load(x + i, count - i);
+    EACH_VECTOR(count, {
+        vf v = load(x + i, left);
         squares = FMA(v, v, squares);
-    }
+    });
     float scale = 1.0f / sqrtf(total(squares) / (float)count + epsilon);
-    for (size_t i = 0; i < count; i += LANES) {
-        vf v = load(x + i, count - i) * (vf)scale;
-        if (weight) v = v * (load(weight + i, count - i) + (vf)offset);
-        store(out + i, v, count - i);
-    }
+    EACH_VECTOR(count, {
+        vf v = load(x + i, left) * (vf)scale;
+        if (weight) v = v * (load(weight + i, left) + (vf)offset);
+        store(out + i, v, left);
+    });
 }
 
 static void layer_norm(const float *x, size_t count, const float *weight, const float *bias, float epsilon, float *out) {
     vf sum = (vf)0.0f, squares = (vf)0.0f;
-    for (size_t i = 0; i < count; i += LANES) sum += load(x + i, count - i);
+    EACH_VECTOR(count, { sum += load(x + i, left); });
     vf mean = (vf)(total(sum) / (float)count);
-    for (size_t i = 0; i < count; i += LANES) {
-        vf v = load(x + i, count - i) - mean;
-        if (count - i < LANES) for (size_t lane = count - i; lane < LANES; lane++) v[lane] = 0;
+    EACH_VECTOR(count, {
+        vf v = load(x + i, left) - mean;
+        for (size_t lane = left; lane < LANES; lane++) v[lane] = 0;
         squares = FMA(v, v, squares);
-    }
+    });
     vf scale = (vf)(1.0f / sqrtf(total(squares) / (float)count + epsilon));
-    for (size_t i = 0; i < count; i += LANES) {
-        vf v = (load(x + i, count - i) - mean) * scale * load(weight + i, count - i);
-        if (bias) v += load(bias + i, count - i);
-        store(out + i, v, count - i);
-    }
+    EACH_VECTOR(count, {
+        vf v = (load(x + i, left) - mean) * scale * load(weight + i, left);
+        if (bias) v += load(bias + i, left);
+        store(out + i, v, left);
+    });
 }
 
 INLINE vf activated(hub_activation activation, vf x) {
@@ -103,21 +117,26 @@ INLINE vf activated(hub_activation activation, vf x) {
 }
 
 static void activate(hub_activation activation, const float *x, const float *factor, size_t count, float *out) {
-    for (size_t i = 0; i < count; i += LANES) {
-        vf v = activated(activation, load(x + i, count - i));
-        if (factor) v *= load(factor + i, count - i);
-        store(out + i, v, count - i);
-    }
+    EACH_VECTOR(count, {
+        vf v = activated(activation, load(x + i, left));
+        if (factor) v *= load(factor + i, left);
+        store(out + i, v, left);
+    });
 }
 
 static void add(float *x, const float *y, float scale, size_t count) {
-    for (size_t i = 0; i < count; i += LANES)
-        store(x + i, FMA((vf)scale, load(y + i, count - i), load(x + i, count - i)), count - i);
+    EACH_VECTOR(count, { store(x + i, FMA((vf)scale, load(y + i, left), load(x + i, left)), left); });
+}
+
+/// Gives a tile's products to the rows of the result.
+static void finish(const float *sums, size_t rows, const float *bias, float *out, size_t stride) {
+    vf b = bias ? load(bias, LANES) : (vf)0.0f;
+    for (size_t row = 0; row < rows; row++)
+        store(out + row * stride, load(sums + row * LANES, LANES) + b, LANES);
 }
 
 static void soft_cap(float *x, float cap, size_t count) {
-    for (size_t i = 0; i < count; i += LANES)
-        store(x + i, (vf)cap * tangent(load(x + i, count - i) / (vf)cap), count - i);
+    EACH_VECTOR(count, { store(x + i, (vf)cap * tangent(load(x + i, left) / (vf)cap), left); });
 }
 
 /// Blocks of 32 columns as 8-bit numbers, the last one padded with zeros.
