@@ -74,6 +74,15 @@ def halves_swapped(part):
     return change
 
 
+def columns_zero(part, first, last):
+    """Sets some columns of matrices."""
+    def change(model):
+        for name, value in model.named_parameters():
+            if part in name:
+                value[:, first:last] = 0
+    return change
+
+
 def rotary(model):
     return next(value for name, value in model.named_modules() if name.endswith("rotary_emb"))
 
@@ -260,6 +269,12 @@ def deberta_heads(words):
 
 
 DEBERTA = dict(layer_norm_eps=0.01, pooler_dropout=0, pooler_hidden_size=32, relative_attention=True)
+
+MOBILE = dict(
+    embedding_size=16, hidden_act="relu", hidden_size=48, intermediate_size=40, intra_bottleneck_size=32,
+    layer_norm_eps=0.01, model_type="mobilebert", normalization_type="no_norm", true_hidden_size=32, type_vocab_size=2,
+    use_bottleneck=True,
+)
 
 ENCODERS = {
     "bert-heads": Encoder("Bert", dict(model_type="bert", **ABSOLUTE), classes=HEADS + ["ForPreTraining"], scales={"intermediate.dense": 2}, without={
@@ -484,6 +499,42 @@ ENCODERS = {
     ), hasTypes=False, scales={"intermediate.dense": 2} | GENTLE, without=ESM | {"Model": ESM["Model"] | {
         "norm of the embedding": module("embeddings.layer_norm", Same()), "positions": zero("position_embeddings"),
     }}),
+    # As published: queries and keys of narrow rows of their own, and no layer before the labels.
+    "mobilebert": Encoder("MobileBert", MOBILE | dict(
+        classifier_activation=False, key_query_shared_bottleneck=True, num_feedforward_networks=3, trigram_input=True,
+        use_bottleneck_attention=False,
+    ), scales={"": 0.2}, classes=HEADS + ["ForPreTraining"], without={
+        "Model": {
+            "next token": columns_zero("embedding_transformation.weight", 0, 16),
+            "token before": columns_zero("embedding_transformation.weight", 32, 48),
+            "positions": zero("position_embeddings"), "types": zero("token_type_embeddings"),
+            "norm of the embedding": module("embeddings.LayerNorm", Same()),
+            "narrow rows": module("encoder.layer.*.bottleneck.input.LayerNorm", Same()),
+            "rows of queries": module("encoder.layer.*.bottleneck.attention.LayerNorm", Same()),
+            "wide norm": module("encoder.layer.*.output.bottleneck.LayerNorm", Same()),
+            "first feed-forward block": zero("ffn.0.output.dense"),
+            "second feed-forward block": zero("ffn.1.output.dense"),
+            "norm between blocks": module("encoder.layer.*.ffn.1.output.LayerNorm", Same()),
+            "activation": dict(hidden_act="gelu"),
+        },
+        "ForSequenceClassification": {"bias": zero("classifier.bias")},
+        "ForTokenClassification": {"bias": zero("classifier.bias")},
+        "ForMaskedLM": {
+            "rest of the table": zero("cls.predictions.dense"), "bias": zero("cls.predictions.bias", "decoder.bias"),
+            "dense": module("cls.predictions.transform.dense", Same()),
+            "norm": module("cls.predictions.transform.LayerNorm", Same()),
+        },
+    }),
+    "mobilebert-plain": Encoder("MobileBert", MOBILE | dict(
+        classifier_activation=True, key_query_shared_bottleneck=False, num_feedforward_networks=1, trigram_input=False,
+        use_bottleneck_attention=True,
+    ), scales={"": 0.2}, without={
+        "Model": {
+            "bottleneck": zero("bottleneck.input.dense"), "embedding's matrix": zero("embedding_transformation.bias"),
+        },
+        "ForSequenceClassification": {"dense": module("mobilebert.pooler.dense", Same())},
+        "ForMaskedLM": {"rest of the table": zero("cls.predictions.dense")},
+    }),
     "mpnet": Encoder("MPNet", dict(
         model_type="mpnet", layer_norm_eps=0.01, max_position_embeddings=162, pad_token_id=0, relative_attention_num_buckets=32,
     ), longest=160, hasTypes=False, scales={"relative_attention_bias": 1} | GENTLE, without={

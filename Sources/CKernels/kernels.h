@@ -61,6 +61,7 @@ struct hub_kernels {
     void (*attend)(const hub_attention *attention, size_t first, size_t rows, size_t kv_head, float *scratch);
     void (*rms_norm)(const float *x, size_t count, const float *weight, float offset, float epsilon, float *out);
     void (*layer_norm)(const float *x, size_t count, const float *weight, const float *bias, float epsilon, float *out);
+    void (*affine)(const float *x, size_t count, const float *weight, const float *bias, float *out);
     void (*activate)(hub_activation activation, const float *x, const float *factor, size_t count, float *out);
     void (*add)(float *x, const float *y, float scale, size_t count);
     void (*soft_cap)(float *x, float cap, size_t count);

@@ -40,6 +40,26 @@ void hub_layer_norm(
     hub_team_run(team, rows, grain(columns), normalise, &n);
 }
 
+struct affinity {
+    const hub_kernels *kernels;
+    const float *x, *weight, *bias;
+    size_t columns;
+    float *out;
+};
+
+static void transform(void *context, size_t worker, size_t begin, size_t end) {
+    (void)worker;
+    const struct affinity *a = context;
+    for (size_t row = begin; row < end; row++)
+        a->kernels->affine(a->x + row * a->columns, a->columns, a->weight, a->bias, a->out + row * a->columns);
+}
+
+void hub_affine(
+    hub_team *team, const float *x, size_t rows, size_t columns, const float *weight, const float *bias, float *out) {
+    struct affinity a = {hub_team_kernels(team), x, weight, bias, columns, out};
+    hub_team_run(team, rows, grain(columns), transform, &a);
+}
+
 struct rotation {
     hub_rotation kind;
     float *x;

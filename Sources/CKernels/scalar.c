@@ -83,6 +83,6 @@ const hub_kernels hub_kernels_scalar = {
     .name = LABEL, .lanes = LANES,
     .fast = {NULL, NULL, NULL, ALL(fast)},
     .exact = {exact, exact, exact, ALL(exact)},
-    .finish = finish, .quantize = quantize, .attend = attend, .rms_norm = rms_norm, .layer_norm = layer_norm, .activate = activate,
-    .add = add, .soft_cap = soft_cap,
+    .finish = finish, .quantize = quantize, .attend = attend, .rms_norm = rms_norm, .layer_norm = layer_norm,
+    .affine = affine, .activate = activate, .add = add, .soft_cap = soft_cap,
 };

@@ -8,11 +8,10 @@ import Testing
 @Suite struct EncoderGoldenTests {
     private static let models = [
         "bert-heads", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "electra-wide", "albert",
-        "modernbert", "modernbert-biased", "nomic-bert", "nomic-bert-published", "gte", "gte-new",
-        "jina-v3",
+        "modernbert", "modernbert-biased", "nomic-bert", "nomic-bert-published", "gte", "gte-new", "jina-v3",
         "jina-v3-published",
         "eurobert", "eurobert-mean", "esm2", "esm1b", "embeddinggemma",
-        "mpnet", "deberta-v2", "deberta-v2-far", "deberta",
+        "mpnet", "deberta-v2", "deberta-v2-far", "deberta", "mobilebert", "mobilebert-plain",
     ]
 
     private struct Golden {

@@ -162,6 +162,9 @@ void hub_attend(hub_team *team, const hub_attention *attention);
 
 // --- Between the products. `x` and `out` may be the same.
 
+/// out = x * weight + bias, row by row.
+void hub_affine(
+    hub_team *team, const float *x, size_t rows, size_t columns, const float *weight, const float *bias, float *out);
 /// out = x / sqrt(mean(x²) + epsilon) * (weight + offset), row by row (https://arxiv.org/abs/1910.07467); weight NULL
 /// for none. Strides are floats between rows.
 void hub_rms_norm(

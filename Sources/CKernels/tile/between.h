@@ -101,6 +101,10 @@ static void layer_norm(const float *x, size_t count, const float *weight, const 
     });
 }
 
+static void affine(const float *x, size_t count, const float *weight, const float *bias, float *out) {
+    EACH_VECTOR(count, { store(out + i, FMA(load(x + i, left), load(weight + i, left), load(bias + i, left)), left); });
+}
+
 INLINE vf activated(hub_activation activation, vf x) {
     const vf half = (vf)0.5f, one = (vf)1.0f;
     switch (activation) {

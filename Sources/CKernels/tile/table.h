@@ -8,5 +8,5 @@
         .exact = {exact_F32, exact_F16, exact_BF16, exact_Q4_0, exact_Q4_1, exact_Q5_0, exact_Q5_1, exact_Q8_0,        \
                   exact_Q2_K, exact_Q3_K, exact_Q4_K, exact_Q5_K, exact_Q6_K, exact_IQ4_NL, exact_IQ4_XS, exact_MLX},  \
         .bf16 = BF16_KERNEL, .finish = finish, .quantize = quantize, .attend = attend, .rms_norm = rms_norm,                  \
-        .layer_norm = layer_norm, .activate = activate, .add = add, .soft_cap = soft_cap,                              \
+        .layer_norm = layer_norm, .affine = affine, .activate = activate, .add = add, .soft_cap = soft_cap,            \
     }

@@ -8,6 +8,7 @@ enum Architectures {
         .xlmRoberta,
         .camembert, .electra, .distilbert, .albert, .nomicBert, .modernBert, .gte, .jinaV3, .euroBert, .esm,
         .embeddingGemma, .mpnet, .debertaV2, .deberta,
+        .mobileBert,
     ]
 
     /// The ways of packing weights in safetensors that run.

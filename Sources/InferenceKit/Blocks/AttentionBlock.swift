@@ -46,11 +46,14 @@ struct AttentionBlock: Sendable {
     ///   - x: `[rows][width]`, normalised.
     ///   - layer: the layer of the caches.
     ///   - out: `[rows][width]`.
-    func apply(_ x: FloatBuffer, _ step: Step, layer: Int, _ w: Workspace, into out: FloatBuffer) {
+    func apply(
+        _ x: FloatBuffer, values: FloatBuffer? = nil, _ step: Step, layer: Int, _ w: Workspace,
+        into out: FloatBuffer
+    ) {
         let (d, rows, team) = (description, step.count, w.team)
-        w.multiply(
-            x, rows: rows, columns: query.columns,
-            [(query, w.queries.start), (key, w.keys.start), (value, w.values.start)])
+        let (asked, valued) = ([(query, w.queries.start), (key, w.keys.start)], [(value, w.values.start)])
+        w.multiply(x, rows: rows, columns: query.columns, values == nil ? asked + valued : asked)
+        if let values { w.multiply(values, rows: rows, columns: value.columns, valued) }
         norms?.query.apply(w.queries.start, rows: rows * d.heads, team, into: w.queries.start)
         norms?.key.apply(w.keys.start, rows: rows * d.kvHeads, team, into: w.keys.start)
         if let rotary {

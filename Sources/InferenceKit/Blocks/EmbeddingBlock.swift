@@ -22,6 +22,12 @@ struct EmbeddingBlock: Sendable {
 
     /// Fills the rows of the residual stream.
     func apply(_ step: Step, _ w: Workspace) {
+        if let projection, case .first(_, let neighbours) = description.projection {
+            join(step, neighbours, into: w.normed.start)
+            w.multiply(w.normed, rows: step.count, columns: projection.columns, [(projection, w.hidden.start)])
+            complete(w.hidden, step, width: projection.rows, w)
+            return
+        }
         let width = tokens.columns
         let factors = factors(step)
         // Projected rows are made beside those of the model.
@@ -30,6 +36,33 @@ struct EmbeddingBlock: Sendable {
             let out = x.start + index * width
             tokens.widen(row: row.id, into: out)
             if factors[index] != 1 { hub_scale(w.team.team, out, factors[index], width) }
+        }
+        complete(x, step, width: width, w)
+        if let projection {
+            w.multiply(x, rows: step.count, columns: width, [(projection, w.hidden.start)])
+        }
+    }
+
+    /// Puts tokens in rows: alone, or between those after and before them in the text.
+    private func join(_ step: Step, _ neighbours: Bool, into start: UnsafeMutablePointer<Float>) {
+        var out = start
+        for (index, row) in step.rows.enumerated() {
+            for place in neighbours ? [1, 0, -1] : [0] {
+                let other = index + place
+                if step.rows.indices.contains(other), step.rows[other].cache === row.cache {
+                    tokens.widen(row: step.rows[other].id, into: out)
+                } else {
+                    out.update(repeating: 0, count: tokens.columns)
+                }
+                out += tokens.columns
+            }
+        }
+    }
+
+    /// Adds positions and types, and normalises.
+    private func complete(_ x: FloatBuffer, _ step: Step, width: Int, _ w: Workspace) {
+        for (index, row) in step.rows.enumerated() {
+            let out = x.start + index * width
             if let positions {
                 positions.widen(row: row.position + description.positionOffset, into: w.branch.start)
                 hub_add(w.team.team, out, w.branch.start, 1, width)
@@ -40,9 +73,6 @@ struct EmbeddingBlock: Sendable {
             }
         }
         norm?.apply(x.start, rows: step.count, w.team, into: x.start)
-        if let projection {
-            w.multiply(x, rows: step.count, columns: width, [(projection, w.hidden.start)])
-        }
     }
 
     /// The factor of each row. Those of a text stand together, and where masks count, it is there as a whole.

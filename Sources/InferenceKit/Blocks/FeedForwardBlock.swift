@@ -9,11 +9,13 @@ struct FeedForwardBlock: Sendable {
     private let up: Linear
     private let down: Linear
 
-    init(_ d: ModelDescription.FeedForward, _ layer: Int, _ table: TensorTable) throws(AIError) {
+    /// - Parameter earlier: the number of one before the layer's last; nil for that.
+    init(_ d: ModelDescription.FeedForward, _ layer: Int, earlier: Int? = nil, _ table: TensorTable) throws(AIError)
+    {
         activation = d.activation.kernel
         gate = d.isGated ? try table.linear(.gate, layer) : nil
-        up = try table.linear(.up, layer)
-        down = try table.linear(.down, layer)
+        up = try table.linear(earlier.map { .earlierUp($0) } ?? .up, layer)
+        down = try table.linear(earlier.map { .earlierDown($0) } ?? .down, layer)
     }
 
     /// `[rows][width]` to `[rows][width]`.

@@ -8,6 +8,8 @@ struct HeadBlock: Sendable {
     private let dense: Linear?
     private let norm: NormBlock?
     private let linear: Linear
+    /// Of the inputs for which that is too narrow.
+    private let rest: Linear?
 
     /// - Parameter embedding: the table of tokens, which a tied head is.
     init(_ d: ModelDescription.Head, embedding: WeightMatrix, _ table: TensorTable) throws(AIError) {
@@ -15,13 +17,20 @@ struct HeadBlock: Sendable {
         dense = d.dense == nil ? nil : try table.linear(.headDense)
         if let norm = d.dense?.norm { self.norm = try NormBlock(norm, .headNorm, nil, table) } else { norm = nil }
         linear = Linear(matrix: d.isTied ? embedding : try table.matrix(.head), bias: try table.bias(.head))
+        rest = d.rest > 0 ? try table.linear(.headRest) : nil
     }
 
     /// Computes the outputs of normalised rows, `[rows][width]`, at most ``Workspace/logitRows`` of them.
     func apply(_ x: FloatBuffer, rows: Int, _ w: Workspace) {
-        let count = rows * linear.rows
-        w.multiply(
-            prepared(x, rows, w), rows: rows, columns: linear.columns, [(linear, w.logitsStart)])
+        let (count, input) = (rows * linear.rows, prepared(x, rows, w))
+        let stride = linear.columns + (rest?.columns ?? 0)
+        w.multiply(input, rows: rows, columns: linear.columns, stride: stride, [(linear, w.logitsStart)])
+        if let rest {
+            let more = FloatBuffer(count)
+            w.multiply(
+                input, at: linear.columns, rows: rows, columns: rest.columns, stride: stride, [(rest, more.start)])
+            hub_add(w.team.team, w.logitsStart, more.start, 1, count)
+        }
         if description.scale != 1 { hub_scale(w.team.team, w.logitsStart, description.scale, count) }
         if description.cap != 0 { hub_soft_cap(w.team.team, w.logitsStart, description.cap, count) }
     }

@@ -4,7 +4,9 @@ import HubCore
 /// A layer: attention and feed-forward block, those that it has, with the norms around them.
 struct LayerBlock: Sendable {
     private let attention: (block: AttentionBlock, norms: Norms)?
-    private let feedForward: (block: FeedForwardBlock, norms: Norms)?
+    /// In their order.
+    private let feedForwards: [(block: FeedForwardBlock, norms: Norms)]
+    private let bottleneck: BottleneckBlock?
     private let placement: ModelDescription.Norms
 
     /// The norms around a block.
@@ -30,13 +32,26 @@ struct LayerBlock: Sendable {
         } else {
             attention = nil
         }
+        var feedForwards: [(FeedForwardBlock, Norms)] = []
         if let described = d.feedForward {
-            feedForward = (
-                try FeedForwardBlock(described, layer, table),
-                Norms(before: try norm(.feedForwardNorm), after: try norm(.feedForwardPostNorm))
-            )
+            for earlier in 0..<d.earlierFeedForwards {
+                feedForwards.append(
+                    (
+                        try FeedForwardBlock(described, layer, earlier: earlier, table),
+                        Norms(before: nil, after: try norm(.earlierNorm(earlier)))
+                    ))
+            }
+            feedForwards.append(
+                (
+                    try FeedForwardBlock(described, layer, table),
+                    Norms(before: try norm(.feedForwardNorm), after: try norm(.feedForwardPostNorm))
+                ))
+        }
+        self.feedForwards = feedForwards
+        if let described = d.bottleneck {
+            bottleneck = try BottleneckBlock(described, norm: d.norm, layer, table)
         } else {
-            feedForward = nil
+            bottleneck = nil
         }
     }
 
@@ -46,26 +61,34 @@ struct LayerBlock: Sendable {
     ///
     /// - Parameter layer: the layer of the caches, which count those with attention.
     func apply(_ step: Step, layer: Int, width: Int, _ w: Workspace) {
+        bottleneck?.enter(rows: step.count, w)
+        let stream = bottleneck == nil ? w.hidden : w.narrow
+        let width = bottleneck?.width ?? width
         if let (block, norms) = attention {
-            half(norms, step.count, width, w) { x in block.apply(x, step, layer: layer, w, into: w.branch) }
+            half(norms, stream, step.count, width, w) { x in
+                block.apply(
+                    bottleneck?.asked(w) ?? x, values: bottleneck?.valued(w), step, layer: layer, w, into: w.branch)
+            }
         }
-        if let (block, norms) = feedForward {
-            half(norms, step.count, width, w) { x in block.apply(x, rows: step.count, w, into: w.branch) }
+        for (block, norms) in feedForwards {
+            half(norms, stream, step.count, width, w) { x in block.apply(x, rows: step.count, w, into: w.branch) }
         }
+        bottleneck?.leave(rows: step.count, w)
     }
 
     /// One half: the norm before, the block, the addition, the norm after.
     private func half(
-        _ norms: Norms, _ rows: Int, _ width: Int, _ w: Workspace, _ block: (FloatBuffer) -> Void
+        _ norms: Norms, _ stream: FloatBuffer, _ rows: Int, _ width: Int, _ w: Workspace,
+        _ block: (FloatBuffer) -> Void
     ) {
         if let before = norms.before {
-            before.apply(w.hidden.start, rows: rows, w.team, into: w.normed.start)
+            before.apply(stream.start, rows: rows, w.team, into: w.normed.start)
             block(w.normed)
         } else {
-            block(w.hidden)
+            block(stream)
         }
         if placement == .around { norms.after?.apply(w.branch.start, rows: rows, w.team, into: w.branch.start) }
-        hub_add(w.team.team, w.hidden.start, w.branch.start, 1, rows * width)
-        if placement == .after { norms.after?.apply(w.hidden.start, rows: rows, w.team, into: w.hidden.start) }
+        hub_add(w.team.team, stream.start, w.branch.start, 1, rows * width)
+        if placement == .after { norms.after?.apply(stream.start, rows: rows, w.team, into: stream.start) }
     }
 }

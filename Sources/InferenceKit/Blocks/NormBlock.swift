@@ -23,6 +23,7 @@ struct NormBlock: Sendable {
             hub_rms_norm(team.team, x, width, rows, width, weight.start, offset, norm.epsilon, out, width)
         case .layer:
             hub_layer_norm(team.team, x, width, rows, width, weight.start, bias?.start, norm.epsilon, out, width)
+        case .affine: hub_affine(team.team, x, rows, width, weight.start, bias?.start, out)
         }
     }
 }

@@ -19,6 +19,9 @@ final class Workspace {
     let attended: FloatBuffer
     let gate: FloatBuffer
     let up: FloatBuffer
+    /// What the narrow halves of layers add to, and what their queries and keys are made of; empty elsewhere.
+    let narrow: FloatBuffer
+    let asked: FloatBuffer
     /// Cosines and sines of each kind of rotary embedding.
     let angles: [(cosines: FloatBuffer, sines: FloatBuffer)]
     /// Where vectors of distances count; nil elsewhere.
@@ -45,7 +48,7 @@ final class Workspace {
         rows = d.isCausal ? min(Self.usualRows, fitting) : max(Self.usualRows, d.maxPositions)
         hidden = FloatBuffer(rows * d.width)
         // They also hold rows of the embedding and of the head, which may be of other widths.
-        let beside = max(d.width, d.head?.dense?.width ?? 0, d.embedding.width ?? 0)
+        let beside = max(d.width, d.head?.dense?.width ?? 0, 3 * (d.embedding.width ?? 0))
         normed = FloatBuffer(rows * beside)
         branch = FloatBuffer(rows * beside)
         queries = FloatBuffer(rows * queryWidth)
@@ -54,6 +57,8 @@ final class Workspace {
         attended = FloatBuffer(rows * queryWidth)
         gate = FloatBuffer(rows * inner)
         up = FloatBuffer(rows * inner)
+        let bottleneck = rows * (d.layers.compactMap(\.bottleneck?.width).max() ?? 0)
+        (narrow, asked) = (FloatBuffer(bottleneck), FloatBuffer(bottleneck))
         let count = rows
         angles = rotaries.map { (FloatBuffer(count * $0.rotated / 2), FloatBuffer(count * $0.rotated / 2)) }
         distances = d.distances?.vectors == nil ? nil : DistanceSpace(d, queryWidth: queryWidth)
@@ -69,14 +74,18 @@ final class Workspace {
 
     /// Multiplies rows with several matrices at once: `out[row][output] = values[row] · matrix[output] + bias[output]`.
     ///
-    /// - Parameter first: the place of the first row.
+    /// - Parameters:
+    ///   - first: the place of the first row,
+    ///   - place: and where in each row it begins.
+    ///   - stride: numbers from one row to the next; nil for as many as they have.
     func multiply(
-        _ values: FloatBuffer, from first: Int = 0, rows: Int, columns: Int,
+        _ values: FloatBuffer, from first: Int = 0, at place: Int = 0, rows: Int, columns: Int, stride: Int? = nil,
         _ products: [(linear: Linear, out: UnsafeMutablePointer<Float>)]
     ) {
         var input = hub_input()
-        input.values = UnsafePointer(values.start + first * columns)
-        input.stride = columns
+        let stride = stride ?? columns
+        input.values = UnsafePointer(values.start + first * stride + place)
+        input.stride = stride
         input.rows = rows
         input.columns = columns
         input.exact = isExact

@@ -61,7 +61,7 @@ struct TensorTable: Sendable {
     {
         guard let shape = shape(role, layer) else { preconditionFailure("the description has no \(role)") }
         return try source.matrix(
-            name(first, layer), rows: rows, columns: shape[1], isTransposed: names.isTransposed && layer != nil)
+            name(first, layer), rows: rows, columns: shape[1], isTransposed: names.isTurned(role, layer: layer))
     }
 
     /// A norm's weight.
@@ -149,7 +149,7 @@ extension TensorNames {
         for need in d.tensors {
             let first = members(need.role, isBias: need.isBias)[0]
             let name = name(first, layer: need.layer, isBias: need.isBias, prefix: prefix)
-            let isTurned = isTransposed && need.layer != nil && need.shape.count == 2
+            let isTurned = isTurned(need.role, layer: need.layer) && need.shape.count == 2
             let shape = isTurned ? need.shape.reversed() : need.shape
             if let place = places[name] {
                 found[place].shape[isTurned ? 1 : 0] += need.shape[0]

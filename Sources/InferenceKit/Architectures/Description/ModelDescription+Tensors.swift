@@ -19,15 +19,19 @@ extension ModelDescription {
         }
         func add(_ role: TensorRole, _ norm: Norm?, _ width: Int) {
             guard let norm else { return }
-            add(role, width, bias: norm.kind == .layer(hasBias: true))
+            add(role, width, bias: norm.kind == .layer(hasBias: true) || norm.kind == .affine)
         }
         guard let layer else {
-            let inner = embedding.width ?? width
-            add(.embedding, vocabulary, inner)
+            let table = embedding.width ?? width
+            var (inner, projected) = (table, table)
+            if case .first(_, let neighbours) = embedding.projection {
+                (inner, projected) = (width, neighbours ? 3 * table : table)
+            }
+            add(.embedding, vocabulary, table)
             if let positions = embedding.positions { add(.positions, positions, inner) }
             if let types = embedding.types { add(.tokenTypes, types, inner) }
             add(.embeddingNorm, embedding.norm, inner)
-            if embedding.projection != nil { add(.embeddingProjection, width, inner, bias: true) }
+            if embedding.projection != nil { add(.embeddingProjection, width, projected, bias: true) }
             if let distances {
                 let heads = layers.first?.attention?.heads ?? 0
                 add(.distances, distances.rows, distances.vectors == nil ? heads : width)
@@ -39,16 +43,30 @@ extension ModelDescription {
                 add(.headDense, dense.width, width, bias: dense.hasBias)
                 add(.headNorm, dense.norm, dense.width)
             }
-            if !head.isTied { add(.head, outputs, head.dense?.width ?? width) }
+            if !head.isTied { add(.head, outputs, (head.dense?.width ?? width) - head.rest) }
+            if head.rest > 0 { add(.headRest, outputs, head.rest) }
             if head.hasBias { needs.append(TensorNeed(role: .head, isBias: true, shape: [outputs])) }
             return needs
         }
         let d = layers[layer]
         let (hasFirst, hasLast) = (d.norms != .after, d.norms != .before)
+        let wide = width
+        // The width of the layer's halves.
+        let width = d.bottleneck?.width ?? wide
+        if let bottleneck = d.bottleneck {
+            add(.bottleneckInput, width, wide, bias: true)
+            add(.bottleneckInputNorm, d.norm, width)
+            if bottleneck.hasQueries {
+                add(.bottleneckQuery, width, wide, bias: true)
+                add(.bottleneckQueryNorm, d.norm, width)
+            }
+            add(.bottleneckOutput, wide, width, bias: true)
+            add(.bottleneckOutputNorm, d.norm, wide)
+        }
         if let a = d.attention {
             add(.query, a.queryWidth, width, bias: a.hasInputBias)
             add(.key, a.keyWidth, width, bias: a.hasKeyBias ?? a.hasInputBias)
-            add(.value, a.keyWidth, width, bias: a.hasInputBias)
+            add(.value, a.keyWidth, d.bottleneck?.hasQueries == true ? wide : width, bias: a.hasInputBias)
             add(.queryNorm, a.headNorm, a.headSize)
             add(.keyNorm, a.headNorm, a.headSize)
             if let vectors = distances?.vectors, !vectors.isShared {
@@ -60,6 +78,11 @@ extension ModelDescription {
             if hasLast { add(.attentionPostNorm, d.norm, width) }
         }
         if let f = d.feedForward {
+            for block in 0..<d.earlierFeedForwards {
+                add(.earlierUp(block), f.width, width, bias: f.hasBias)
+                add(.earlierDown(block), width, f.width, bias: f.hasOutputBias ?? f.hasBias)
+                add(.earlierNorm(block), d.norm, width)
+            }
             if f.isGated { add(.gate, f.width, width, bias: f.hasBias) }
             add(.up, f.width, width, bias: f.hasBias)
             add(.down, width, f.width, bias: f.hasOutputBias ?? f.hasBias)

@@ -43,12 +43,19 @@ struct ModelDescription: Sendable, Hashable {
         enum Projection: Sendable, Hashable {
             /// Positions, types and norm are of that width too; then a matrix with a bias.
             case last(from: Int)
+            /// The matrix with its bias comes first.
+            ///
+            /// - Parameter neighbours: whether it takes the rows of the next token, this and the one before, side by
+            ///   side (https://arxiv.org/abs/2004.02984).
+            case first(from: Int, neighbours: Bool)
         }
 
         /// The width of the tables, if it is not the model's.
         var width: Int? {
-            guard case .last(let width) = projection else { return nil }
-            return width
+            switch projection {
+            case .last(let width), .first(let width, _): width
+            case nil: nil
+            }
         }
     }
 
@@ -67,6 +74,8 @@ struct ModelDescription: Sendable, Hashable {
             /// - Parameter offset: added to the stored weight: 1 for Gemma.
             case rms(offset: Float)
             case layer(hasBias: Bool)
+            /// Nothing is normalised: a factor and a bias for each number.
+            case affine
         }
         var kind = Kind.rms(offset: 0)
         var epsilon: Float
@@ -98,6 +107,8 @@ struct ModelDescription: Sendable, Hashable {
         var dense: Dense?
         /// Whether the matrix of the outputs is the embedding table.
         var isTied = false
+        /// Inputs, the last ones, for which the table is too narrow: they have a matrix of their own.
+        var rest = 0
         var hasBias = false
         var outputs = Outputs.vocabulary
         /// Logits become `cap * tanh(logit / cap)`; 0 for none.
@@ -106,7 +117,7 @@ struct ModelDescription: Sendable, Hashable {
         var scale: Float = 1
 
         /// Whether it has any of its own.
-        var hasTensors: Bool { !isTied || hasBias || dense != nil }
+        var hasTensors: Bool { !isTied || hasBias || dense != nil || rest > 0 }
     }
 
     /// A layer: attention, then a feed-forward block, each with its norms around it. Either may be missing.
@@ -117,6 +128,19 @@ struct ModelDescription: Sendable, Hashable {
         var norm: Norm
         /// Whether attention has the norm before it that ``norms`` says: in ModernBERT, the first layer has none.
         var hasAttentionNorm = true
+        /// Feed-forward blocks like the last one, before it.
+        var earlierFeedForwards = 0
+        /// nil where its halves are as wide as the model.
+        var bottleneck: Bottleneck?
+    }
+
+    /// A matrix with a norm makes the rows narrower for the layer's halves, and another one wide again, which is added to
+    /// what came in (https://arxiv.org/abs/2004.02984).
+    struct Bottleneck: Sendable, Hashable {
+        var width: Int
+        /// Whether queries and keys are made of other narrow rows, by a matrix and a norm of their own, and values of the
+        /// wide ones.
+        var hasQueries: Bool
     }
 
     /// Where a layer's norms stand.

@@ -4,11 +4,15 @@ enum TensorRole: Sendable, Hashable {
     case embedding, positions, tokenTypes, embeddingNorm, embeddingProjection, finalNorm, rotaryFactors,
         longFactors, shortFactors
     case distances, distancesNorm
-    case headDense, headNorm, head
+    case headDense, headNorm, head, headRest
     // Of a layer.
     case attentionNorm, query, key, value, attentionOutput, queryNorm, keyNorm, attentionPostNorm
     case distanceKey, distanceQuery
     case feedForwardNorm, gate, up, down, feedForwardPostNorm
+    /// Of a feed-forward block before the last one.
+    case earlierUp(Int), earlierDown(Int), earlierNorm(Int)
+    case bottleneckInput, bottleneckInputNorm, bottleneckQuery, bottleneckQueryNorm, bottleneckOutput,
+        bottleneckOutputNorm
 }
 
 /// Where an architecture's files keep each tensor.
@@ -33,10 +37,15 @@ struct TensorNames: Sendable {
     var isPackedByHead = false
     /// Whether matrices of layers are stored turned, inputs by outputs.
     var isTransposed = false
+    /// Matrices outside of the layers that are.
+    var turned: Set<TensorRole> = []
     /// Endings of tensors that are not weights: masks and frequencies.
     var ignored: [String] = []
     /// Starts of names, prefix aside, of heads that are not run.
     var heads: [String] = []
+
+    /// Whether a matrix is stored turned.
+    func isTurned(_ role: TensorRole, layer: Int?) -> Bool { layer == nil ? turned.contains(role) : isTransposed }
 
     /// The same with other names for some tensors.
     func with(_ stems: [TensorRole: String]) -> TensorNames {
