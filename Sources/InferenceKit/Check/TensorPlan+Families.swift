@@ -1,34 +1,6 @@
-/// Families with names of their own: GPT, Falcon, BERT, T5, Mamba.
+/// Families with names of their own: GPT, Falcon, T5, Mamba.
 extension TensorPlan {
     static let transformers = decoders.merging(mixtures) { $1 }.merging(families) { $1 }
-
-    private static let bert = """
-        attention.self.query.* h h
-        attention.self.key.* h h
-        attention.self.value.* h h
-        attention.output.dense.* h h
-        attention.output.LayerNorm.* h
-        intermediate.dense.* i h
-        output.dense.* h i
-        output.LayerNorm.* h
-        """
-    private static let bertTop = """
-        embeddings.word_embeddings.weight v h
-        embeddings.position_embeddings.weight p h
-        embeddings.token_type_embeddings.weight _ h
-        embeddings.LayerNorm.* h
-        ~pooler.dense.* h h
-        ~^classifier.* _ _
-        """
-    private static let robertaHeads = """
-        ~^lm_head.bias v
-        ~^lm_head.decoder.* v h
-        ~^lm_head.dense.* h h
-        ~^lm_head.layer_norm.* h
-        """
-    private static let roberta = TensorPlan(
-        mark: "embeddings.word_embeddings.weight", top: joined(bertTop, robertaHeads),
-        stacks: [Stack(name: "encoder.layer.", lines: bert)])
 
     private static func t5(_ place: String, _ kind: String, _ number: Int) -> String {
         """
@@ -208,34 +180,6 @@ extension TensorPlan {
                         fc2.* h ffn_dim|i
                         """)
             ], defaults: ["do_layer_norm_before": 1]),
-        "roberta": roberta, "xlm-roberta": roberta, "camembert": roberta,
-        "distilbert": TensorPlan(
-            mark: "embeddings.word_embeddings.weight",
-            top: """
-                embeddings.word_embeddings.weight v h
-                embeddings.position_embeddings.weight p h
-                embeddings.LayerNorm.* h
-                ~^vocab_transform.* h h
-                ~^vocab_layer_norm.* h
-                ~^vocab_projector.* v h
-                ~^pre_classifier.* h h
-                ~^classifier.* _ _
-                ~^qa_outputs.* _ h
-                """,
-            stacks: [
-                Stack(
-                    name: "transformer.layer.",
-                    lines: """
-                        attention.q_lin.* h h
-                        attention.k_lin.* h h
-                        attention.v_lin.* h h
-                        attention.out_lin.* h h
-                        sa_layer_norm.* h
-                        ffn.lin1.* hidden_dim|i h
-                        ffn.lin2.* h hidden_dim|i
-                        output_layer_norm.* h
-                        """)
-            ]),
         "t5": t5, "mt5": t5,
         "mamba": mamba, "falcon_mamba": mamba, "mamba2": mamba2,
     ]

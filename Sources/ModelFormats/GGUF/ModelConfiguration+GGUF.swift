@@ -32,8 +32,11 @@ extension ModelConfiguration {
         if known["vocab_size"] == nil, let tokens = header["tokenizer.ggml.tokens"]?.array {
             members.append(("vocab_size", .int(Int64(tokens.count))))
         }
-        for (key, name) in [("bos", "bos_token_id"), ("eos", "eos_token_id")] {
-            if let id = header["tokenizer.ggml.\(key)_token_id"]?.int { members.append((name, .int(id))) }
+        for (key, name) in [
+            ("bos_token_id", "bos_token_id"), ("eos_token_id", "eos_token_id"),
+            ("token_type_count", "type_vocab_size"),
+        ] {
+            if let number = header["tokenizer.ggml.\(key)"]?.int { members.append((name, .int(number))) }
         }
         if let kinds = Self.layerKinds(header, architecture) {
             members.append(("layer_types", .array(kinds.map { .string($0) })))
