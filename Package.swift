@@ -85,8 +85,9 @@ let package = Package(
             dependencies: ["HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "InferenceKit"],
             path: "Benchmarks",
             exclude: [
-                "Data", "catalog_peer.py", "inference_models.py", "llama_cpp_peer.py", "requirements.txt",
-                "sentences_peer.py", "synthetic_models.py", "tokenizer_peer.py",
+                "Data", "catalog_peer.py", "encoder_models.py", "encoders_peer.py", "inference_models.py",
+                "llama_cpp_peer.py", "requirements.txt", "sentences_peer.py", "synthetic_models.py",
+                "tokenizer_peer.py",
             ],
             swiftSettings: swiftSettings),
         // Held to what other packages may call, and run by a test.

@@ -222,11 +222,19 @@ import Testing
         #expect(try gguf("mamba", none).faults.isEmpty)
     }
 
-    private func gguf(_ architecture: String, _ counts: [String: Int], lists: [String: [Int]] = [:]) throws
-        -> ModelConfiguration
-    {
+    @Test func tokenTypesOfAGGUFFileAreThoseOfItsTokenizer() throws {
+        #expect(try gguf("bert", [:]).settings["type_vocab_size"] == nil)
+        let count = GGUFBytes.pair("tokenizer.ggml.token_type_count", 4, GGUFBytes.little(UInt32(1)))
+        #expect(try gguf("bert", [:], others: [count]).settings["type_vocab_size"]?.int == 1)
+    }
+
+    private func gguf(
+        _ architecture: String, _ counts: [String: Int], lists: [String: [Int]] = [:], others: [[UInt8]] = []
+    ) throws -> ModelConfiguration {
         let sizes = ["embedding_length": 64, "block_count": 12, "attention.head_count": 4]
-        let bytes = GGUFBytes(architecture, sizes.merging(counts) { $1 }, lists: lists).bytes
+        var file = GGUFBytes(architecture, sizes.merging(counts) { $1 }, lists: lists)
+        file.pairs += others
+        let bytes = file.bytes
         let reading = try bytes.withUnsafeBytes { buffer in
             Result { () throws(AIError) in try GGUFHeader.read(buffer, fileSize: Int64(bytes.count), path: "m.gguf")
             }
