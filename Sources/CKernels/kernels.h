@@ -7,7 +7,6 @@ enum {
     HUB_CHUNK = 256,      ///< columns whose products are summed before they are added to the total, for float weights
     HUB_CHAINS = 8,       ///< sums in a chunk: column k belongs to sum k % 8, of pairs of bf16 pair k
     HUB_PANEL = 12,       ///< rows of activations that are packed side by side
-    HUB_FEW = 24,         ///< rows of activations up to which float weights are read as they lie
     HUB_TOKENS = 264,     ///< rows of activations that a tile is multiplied with at once, whole panels
     HUB_RUN = 1024,       ///< columns of a tile that are unpacked at once
     HUB_MOST_LANES = 16,

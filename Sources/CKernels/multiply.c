@@ -57,14 +57,14 @@ static void pack(void *context, size_t worker, size_t begin, size_t end) {
     }
 }
 
-/// How a matrix is multiplied: with 8-bit activations, with bf16, or exactly, where few rows are read as they are.
+/// How a matrix is multiplied: with 8-bit activations, with bf16, or exactly, where float weights take rows as they are.
 static uint32_t form(const hub_kernels *kernels, const hub_matrix *matrix, const hub_input *input) {
     if (!input->exact && kernels->fast[matrix->format]) return PACKED_Q8;
     const bool is_plain = matrix->format <= HUB_BF16 && !matrix->transposed;
     // The scalar kernels, which also compute small matrices, read panels alone.
     if (!is_plain || matrix->rows < kernels->lanes || kernels->lanes == 1) return PACKED_FLOAT;
     if (!input->exact && matrix->format == HUB_BF16 && kernels->bf16) return PACKED_BF16;
-    return input->rows <= HUB_FEW && input->columns % HUB_CHAINS == 0 ? AS_GIVEN : PACKED_FLOAT;
+    return input->columns % HUB_CHAINS == 0 ? AS_GIVEN : PACKED_FLOAT;
 }
 
 struct multiplication {

@@ -5,6 +5,7 @@
 // total. So its bits depend neither on the rows of activations beside it nor on the instruction set.
 #pragma once
 #include "few.h"
+#include "plain.h"
 
 // MARK: 8-bit activations
 
@@ -242,7 +243,7 @@ INLINE void widen_F16(const hub_tile *t, size_t block, vf *out) { widen_floats(t
 INLINE void widen_BF16(const hub_tile *t, size_t block, vf *out) { widen_floats(t, block, out, HUB_BF16); }
 #define EXACT_FLOATS(NAME)                                                                                             \
     static void exact_##NAME(const hub_tile *t) {                                                                      \
-        if (t->values) few_of_floats(t, HUB_##NAME);                                     \
+        if (t->values) plain_tile(t, HUB_##NAME);                                                                      \
         else exact_tile(t, widen_##NAME, HUB_BLOCK);                                                                   \
     }
 EXACT_FLOATS(F32)
