@@ -48,7 +48,7 @@ import Testing
 
     @Test(arguments: [
         ("model_type", "mamba" as JSON, "architecture mamba"),
-        ("rope_scaling", .object(["rope_type": "proportional", "factor": 8]), "rope_scaling proportional"),
+        ("rope_scaling", .object(["rope_type": "axial", "factor": 8]), "rope_scaling axial"),
         ("hidden_act", "mish", "activation mish"), ("num_local_experts", 8, "a mixture of experts"),
         ("architectures", .array(["LlamaForQuestionAnswering"]), "LlamaForQuestionAnswering"),
         ("quantization_config", .object(["quant_method": "awq", "bits": 4]), "awq 4-bit"),

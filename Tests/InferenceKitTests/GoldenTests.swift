@@ -14,6 +14,7 @@ import Testing
         "micro-gemma",
         "micro-gemma2", "micro-gemma3", "micro-phi3", "micro-phi3-partial", "micro-phi3-longrope-short",
         "micro-phi3-longrope-long", "micro-gpt2", "micro-opt", "micro-opt-pickle",
+        "micro-gemma4", "micro-gemma4-large", "micro-gemma4-unified",
     ]
     private static let quantized = [
         "tiny-shakespeare-gguf-f16", "tiny-shakespeare-gguf-q8_0", "tiny-shakespeare-gguf-q4_0",

@@ -12,7 +12,7 @@ import Testing
         "tiny-shakespeare", "tiny-shakespeare-gguf/model-q4_0.gguf", "tiny-shakespeare-gguf/model-q8_0.gguf",
         "tiny-shakespeare-mlx-4bit", "micro-llama-kquant-gguf/model-q2_k.gguf",
         "micro-llama-quant-gguf/model-bf16.gguf", "micro/gemma2", "micro/gemma3", "micro/gpt2",
-        "micro/phi3-longrope", "micro/opt",
+        "micro/phi3-longrope", "micro/opt", "micro/gemma4", "micro/gemma4-large",
     ]
 
     private func open(_ name: String, _ options: ModelOptions) throws -> LoadedModel {

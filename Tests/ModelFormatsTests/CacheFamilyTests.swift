@@ -125,6 +125,16 @@ import Testing
             config: #""model_type":"gemma3n","text_config":{"model_type":"gemma3n_text","hidden_size":2048}"#,
             layers: 35),
         Family(
+            name: "gemma 4", bytes: (8 * 256 + 2 * 512) * 2 * 4,
+            config:
+                #""model_type":"gemma4","text_config":{"model_type":"gemma4_text","hidden_size":1536,"num_attention_heads":8,"num_key_value_heads":1,"head_dim":256,"global_head_dim":512,"num_hidden_layers":15,"num_kv_shared_layers":5,"sliding_window":512,"layer_types":["sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention"]}"#,
+            layers: 15, heads: 8, kvHeads: 1),
+        Family(
+            name: "gemma 4 with fewer global heads", bytes: (5 * 16 * 256 + 4 * 512) * 2 * 4,
+            config:
+                #""model_type":"gemma4_text","hidden_size":5376,"sliding_window":1024,"num_attention_heads":32,"num_key_value_heads":16,"head_dim":256,"attention_k_eq_v":true,"num_hidden_layers":6,"per_layer_config":{"5":{"head_dim":512,"num_key_value_heads":4}}"#,
+            layers: 6, heads: 32, kvHeads: 16),
+        Family(
             name: "heads of each layer", bytes: nil,
             config:
                 #""model_type":"openelm","model_dim":1280,"head_dim":64,"num_transformer_layers":2,"num_kv_heads":[3,4],"num_query_heads":[12,16]"#

@@ -12,7 +12,8 @@ extension HelpTopic {
             detail: """
                 hub try runs models whose config.json has one of these types as model_type, for the tasks and from the formats \
                 named here. Weights may be plain or quantized in these ways: \(engine.quantizations.dropFirst().joined(separator: ", ")). \
-                hub info says whether a model runs on this machine, and hub search --runs finds those that do.
+                hub info says whether a model runs on this machine, and hub search --runs finds those that do. \
+                Of models that also see or hear the text side runs: \(seeing(running).joined(separator: ", ")).
 
                 The tasks, as the Hub names them: \(ModelTask.allCases.map { "\($0.word) is \($0.rawValue)" }.joined(separator: ", ")).
                 """,
@@ -22,6 +23,15 @@ extension HelpTopic {
             },
             table: { width in table(running, checked, width) }, json: json(engine))
     }()
+
+    /// The types that have a class for text alone and one for more.
+    private static func seeing(_ families: [SupportedModels.Family]) -> [String] {
+        families.filter { family in
+            ["ForCausalLM", "ForConditionalGeneration"].allSatisfy { ending in
+                family.classes.keys.contains { $0.hasSuffix(ending) }
+            }
+        }.map(\.modelType)
+    }
 
     private static func words(_ family: SupportedModels.Family) -> [String] {
         family.tasks.map { ModelTask(rawValue: $0)?.word ?? $0 }

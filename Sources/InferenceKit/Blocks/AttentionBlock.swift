@@ -6,11 +6,13 @@ struct AttentionBlock: Sendable {
     private let description: ModelDescription.Attention
     private let isCausal: Bool
     private let query: Linear
-    private let key: Linear
-    private let value: Linear
+    /// nil where it reads the keys of another layer,
+    private let key: Linear?
+    /// or makes values of keys.
+    private let value: Linear?
     private let output: Linear
     /// Before the rotation; nil for none.
-    private let norms: (query: NormBlock, key: NormBlock)?
+    private let norms: (query: NormBlock?, key: NormBlock?, value: NormBlock?)
     /// The kind of its rotary embedding; nil for none.
     private let rotary: (block: RotaryBlock, kind: Int)?
     /// What distances add to scores, with the matrices that make keys and queries of them; nil for nothing.
@@ -24,10 +26,10 @@ struct AttentionBlock: Sendable {
         self.isCausal = isCausal
         self.rotary = rotary.map { ($0.0, $0.1) }
         query = try table.linear(.query, layer)
-        key = try table.linear(.key, layer)
-        value = try table.linear(.value, layer)
+        key = try table.optionalLinear(.key, layer)
+        value = try table.optionalLinear(.value, layer)
         output = try table.linear(.attentionOutput, layer)
-        if let distances {
+        if let distances, let key {
             self.distances = (
                 distances, try table.optionalLinear(.distanceKey, layer) ?? key,
                 try table.optionalLinear(.distanceQuery, layer) ?? query
@@ -35,39 +37,58 @@ struct AttentionBlock: Sendable {
         } else {
             self.distances = nil
         }
-        if let norm = d.headNorm {
-            norms = (try NormBlock(norm, .queryNorm, layer, table), try NormBlock(norm, .keyNorm, layer, table))
-        } else {
-            norms = nil
-        }
+        norms = (
+            try table.optionalNorm(d.headNorm, .queryNorm, layer),
+            try table.optionalNorm(d.headNorm, .keyNorm, layer),
+            d.valueNorm.map { NormBlock(width: d.headSize, epsilon: $0) }
+        )
     }
 
     /// - Parameters:
     ///   - x: `[rows][width]`, normalised.
-    ///   - layer: the layer of the caches.
+    ///   - layer: the layer of the caches, its own or that of the layer whose keys it reads.
     ///   - out: `[rows][width]`.
     func apply(
         _ x: FloatBuffer, values: FloatBuffer? = nil, _ step: Step, layer: Int, _ w: Workspace,
         into out: FloatBuffer
     ) {
         let (d, rows, team) = (description, step.count, w.team)
-        let (asked, valued) = ([(query, w.queries.start), (key, w.keys.start)], [(value, w.values.start)])
-        w.multiply(x, rows: rows, columns: query.columns, values == nil ? asked + valued : asked)
-        if let values { w.multiply(values, rows: rows, columns: value.columns, valued) }
-        norms?.query.apply(w.queries.start, rows: rows * d.heads, team, into: w.queries.start)
-        norms?.key.apply(w.keys.start, rows: rows * d.kvHeads, team, into: w.keys.start)
+        project(x, values, rows, w)
+        norms.query?.apply(w.queries.start, rows: rows * d.heads, team, into: w.queries.start)
         if let rotary {
-            let angles = w.angles[rotary.kind]
-            rotary.block.apply(w.queries, rows: rows, heads: d.heads, headSize: d.headSize, angles, team)
-            rotary.block.apply(w.keys, rows: rows, heads: d.kvHeads, headSize: d.headSize, angles, team)
+            rotary.block.apply(
+                w.queries, rows: rows, heads: d.heads, headSize: d.headSize, w.angles[rotary.kind], team)
+        }
+        if d.source == nil { keep(step, layer, w) }
+        attend(step, layer, w)
+        w.multiply(w.attended, rows: rows, columns: d.queryWidth, [(output, out.start)])
+    }
+
+    /// Makes queries, and of keys and values those that are its own.
+    private func project(_ x: FloatBuffer, _ values: FloatBuffer?, _ rows: Int, _ w: Workspace) {
+        let asked = [(query, w.queries.start)] + (key.map { [($0, w.keys.start)] } ?? [])
+        let valued = value.map { [($0, w.values.start)] } ?? []
+        w.multiply(x, rows: rows, columns: query.columns, values == nil ? asked + valued : asked)
+        if let values, let value { w.multiply(values, rows: rows, columns: value.columns, valued) }
+        if description.hasKeysAsValues {
+            w.values.start.update(from: w.keys.start, count: rows * description.keyWidth)
+        }
+    }
+
+    /// Completes keys and values, and puts them into the caches.
+    private func keep(_ step: Step, _ layer: Int, _ w: Workspace) {
+        let (d, rows, team) = (description, step.count, w.team)
+        norms.key?.apply(w.keys.start, rows: rows * d.kvHeads, team, into: w.keys.start)
+        norms.value?.apply(w.values.start, rows: rows * d.kvHeads, team, into: w.values.start)
+        if let rotary {
+            rotary.block.apply(
+                w.keys, rows: rows, heads: d.kvHeads, headSize: d.headSize, w.angles[rotary.kind], team)
         }
         for (index, row) in step.rows.enumerated() {
             row.cache.store(
                 layer, position: row.position, keys: w.keys.start + index * d.keyWidth,
                 values: w.values.start + index * d.keyWidth)
         }
-        attend(step, layer, w)
-        w.multiply(w.attended, rows: rows, columns: d.queryWidth, [(output, out.start)])
     }
 
     private func attend(_ step: Step, _ layer: Int, _ w: Workspace) {
@@ -121,5 +142,13 @@ extension TensorTable {
     /// The same; nil if the description has none.
     func optionalLinear(_ role: TensorRole, _ layer: Int) throws(AIError) -> Linear? {
         has(role, layer) ? try linear(role, layer) : nil
+    }
+
+    /// A norm of this kind; nil if the description has none.
+    func optionalNorm(_ norm: ModelDescription.Norm?, _ role: TensorRole, _ layer: Int) throws(AIError)
+        -> NormBlock?
+    {
+        guard let norm, has(role, layer) else { return nil }
+        return try NormBlock(norm, role, layer, self)
     }
 }

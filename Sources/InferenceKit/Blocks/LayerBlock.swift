@@ -8,6 +8,9 @@ struct LayerBlock: Sendable {
     private let feedForwards: [(block: FeedForwardBlock, norms: Norms)]
     private let bottleneck: BottleneckBlock?
     private let placement: ModelDescription.Norms
+    private let input: LayerInputBlock?
+    /// Of the rows after it.
+    private let factor: Float
 
     /// The norms around a block.
     private struct Norms {
@@ -17,9 +20,11 @@ struct LayerBlock: Sendable {
 
     init(
         _ d: ModelDescription.Layer, isCausal: Bool, rotary: (RotaryBlock, Int)?, distances: DistanceBlock?,
-        _ layer: Int, _ table: TensorTable
+        inputs: ModelDescription.LayerInputs?, _ layer: Int, _ table: TensorTable
     ) throws(AIError) {
         placement = d.norms
+        input = if let inputs { try LayerInputBlock(inputs, layer, table) } else { nil }
+        factor = d.hasFactor ? try table.vector(.layerFactor, layer).array[0] : 1
         func norm(_ role: TensorRole) throws(AIError) -> NormBlock? {
             table.has(role, layer) ? try NormBlock(d.norm, role, layer, table) : nil
         }
@@ -55,15 +60,15 @@ struct LayerBlock: Sendable {
         }
     }
 
-    var hasAttention: Bool { attention != nil }
-
     /// Changes the rows of the workspace's residual stream.
     ///
-    /// - Parameter layer: the layer of the caches, which count those with attention.
-    func apply(_ step: Step, layer: Int, width: Int, _ w: Workspace) {
+    /// - Parameters:
+    ///   - number: its number in the model.
+    ///   - layer: the layer of the caches.
+    func apply(_ step: Step, number: Int, layer: Int, width: Int, _ w: Workspace) {
         bottleneck?.enter(rows: step.count, w)
         let stream = bottleneck == nil ? w.hidden : w.narrow
-        let width = bottleneck?.width ?? width
+        let (wide, width) = (width, bottleneck?.width ?? width)
         if let (block, norms) = attention {
             half(norms, stream, step.count, width, w) { x in
                 block.apply(
@@ -74,6 +79,8 @@ struct LayerBlock: Sendable {
             half(norms, stream, step.count, width, w) { x in block.apply(x, rows: step.count, w, into: w.branch) }
         }
         bottleneck?.leave(rows: step.count, w)
+        input?.apply(rows: step.count, layer: number, w)
+        if factor != 1 { hub_scale(w.team.team, w.hidden.start, factor, step.count * wide) }
     }
 
     /// One half: the norm before, the block, the addition, the norm after.

@@ -52,6 +52,8 @@ struct RotaryBlock: Sendable {
         switch rotary.scaling {
         case .none, .dynamic, .long: return plain
         case .linear(let factor): return plain.map { $0 / Float(factor) }
+        case .proportional(let turning, let factor):
+            return plain.enumerated().map { $0 < turning ? $1 / Float(factor) : 0 }
         case .llama3(let factor, let low, let high, let positions):
             return plain.map { frequency in
                 let wavelength = 2 * Float.pi / frequency

@@ -5,10 +5,13 @@ import ModelFormats
 final class Model: Sendable {
     let description: ModelDescription
     private let embedding: EmbeddingBlock
+    private let inputs: LayerInputsBlock?
     private let layers: [LayerBlock]
     private let finalNorm: NormBlock?
     private let head: HeadBlock?
     private let rotaries: [RotaryBlock]
+    /// The layer of the caches that each layer reads.
+    private let caches: [Int]
 
     /// Finds every tensor of the description.
     ///
@@ -18,6 +21,8 @@ final class Model: Sendable {
         description = d
         let table = TensorTable(d, names, source)
         embedding = try EmbeddingBlock(d.embedding, table)
+        inputs = if let inputs = d.layerInputs { try LayerInputsBlock(inputs, d, table) } else { nil }
+        caches = d.caches
         var rotaries: [RotaryBlock] = []
         for rotary in d.rotaries { rotaries.append(try RotaryBlock(rotary, table)) }
         self.rotaries = rotaries
@@ -35,7 +40,7 @@ final class Model: Sendable {
             layers.append(
                 try LayerBlock(
                     layer, isCausal: d.isCausal, rotary: kind.map { (rotaries[$0], $0) }, distances: distances,
-                    place, table))
+                    inputs: d.layerInputs, place, table))
         }
         self.layers = layers
         if let norm = d.finalNorm {
@@ -73,10 +78,9 @@ final class Model: Sendable {
             rotary.fill(step.rows, cosines: angles.cosines.start, sines: angles.sines.start)
         }
         embedding.apply(step, w)
-        var cached = 0
-        for layer in layers {
-            layer.apply(step, layer: description.isCausal ? cached : 0, width: description.width, w)
-            if layer.hasAttention { cached += 1 }
+        inputs?.apply(step, w.hidden, w)
+        for (number, layer) in layers.enumerated() {
+            layer.apply(step, number: number, layer: caches[number], width: description.width, w)
         }
         for row in step.rows where description.isCausal { row.cache.advance(to: row.position + 1) }
         computeLogits(step, w, logits)

@@ -109,10 +109,28 @@ final class SessionPool {
 extension ModelDescription {
     /// What a cache keeps. An encoder needs keys and values of one layer at a time.
     var cacheShapes: [KeyValueCache.LayerShape] {
-        let shapes = layers.compactMap(\.attention).map {
+        let shapes = layers.compactMap(\.attention).filter { $0.source == nil }.map {
             KeyValueCache.LayerShape(kvHeads: $0.kvHeads, headSize: $0.headSize, window: $0.window)
         }
         guard !isCausal, let first = shapes.first else { return shapes }
         return [KeyValueCache.LayerShape(kvHeads: first.kvHeads, headSize: first.headSize, window: nil)]
+    }
+
+    /// The layer of a cache that each layer reads; 0 where it reads none.
+    var caches: [Int] {
+        var (places, next) = ([Int](), 0)
+        for layer in layers {
+            guard isCausal, let attention = layer.attention else {
+                places.append(0)
+                continue
+            }
+            if let source = attention.source {
+                places.append(places[source])
+            } else {
+                places.append(next)
+                next += 1
+            }
+        }
+        return places
     }
 }

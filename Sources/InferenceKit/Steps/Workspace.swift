@@ -22,6 +22,9 @@ final class Workspace {
     /// What the narrow halves of layers add to, and what their queries and keys are made of; empty elsewhere.
     let narrow: FloatBuffer
     let asked: FloatBuffer
+    /// The tokens' rows for each layer, `[layers][rows][width]`, and those of one token; empty elsewhere.
+    let layerInputs: FloatBuffer
+    let layerRow: FloatBuffer
     /// Cosines and sines of each kind of rotary embedding.
     let angles: [(cosines: FloatBuffer, sines: FloatBuffer)]
     /// Where vectors of distances count; nil elsewhere.
@@ -40,9 +43,11 @@ final class Workspace {
         self.isExact = isExact
         let queryWidth = d.layers.compactMap(\.attention?.queryWidth).max() ?? 0
         let keyWidth = d.layers.compactMap(\.attention?.keyWidth).max() ?? 0
-        let inner = d.layers.compactMap(\.feedForward?.width).max() ?? 0
+        let inner = max(d.layers.compactMap(\.feedForward?.width).max() ?? 0, d.layerInputs?.width ?? 0)
         let rotaries = d.rotaries
-        let width = 3 * d.width + 2 * queryWidth + 2 * keyWidth + 2 * inner + rotaries.reduce(0) { $0 + $1.rotated }
+        let width =
+            3 * d.width + 2 * queryWidth + 2 * keyWidth + 2 * inner + rotaries.reduce(0) { $0 + $1.rotated }
+            + d.layerInputWidth
         // A sentence goes through an encoder at once.
         let fitting = max(32, Self.most / (4 * max(1, width)))
         rows = d.isCausal ? min(Self.usualRows, fitting) : max(Self.usualRows, d.maxPositions)
@@ -59,6 +64,7 @@ final class Workspace {
         up = FloatBuffer(rows * inner)
         let bottleneck = rows * (d.layers.compactMap(\.bottleneck?.width).max() ?? 0)
         (narrow, asked) = (FloatBuffer(bottleneck), FloatBuffer(bottleneck))
+        (layerInputs, layerRow) = (FloatBuffer(rows * d.layerInputWidth), FloatBuffer(d.layerInputWidth))
         let count = rows
         angles = rotaries.map { (FloatBuffer(count * $0.rotated / 2), FloatBuffer(count * $0.rotated / 2)) }
         distances = d.distances?.vectors == nil ? nil : DistanceSpace(d, queryWidth: queryWidth)

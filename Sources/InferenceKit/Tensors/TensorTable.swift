@@ -139,7 +139,8 @@ extension TensorNames {
         }
         let start = outside.contains(role) ? "" : prefix
         let place = number.map { "\(layer)\($0)." } ?? ""
-        return start + place + stem + (plain != nil ? "" : isBias ? ".bias" : ".weight")
+        if plain != nil || !isBias && self.plain.contains(role) { return start + place + stem }
+        return start + place + stem + (isBias ? ".bias" : ".weight")
     }
 
     /// The tensors of a description as they are stored, packed ones as one.

@@ -59,7 +59,8 @@ enum ArchitectureTraits {
 
     /// Every n-th layer keeps all positions, if there is a window and the file does not list layer types.
     static let windowPattern: [String: Int] = [
-        "gemma2": 2, "gemma3": 6, "gemma3_text": 6, "gemma3n": 5, "gemma3n_text": 5, "cohere2": 4, "gpt_oss": 2,
+        "gemma2": 2, "gemma3": 6, "gemma3_text": 6, "gemma3n": 5, "gemma3n_text": 5, "gemma4_text": 6,
+        "gemma4_unified_text": 6, "cohere2": 4, "gpt_oss": 2,
         "gpt-oss": 2, "exaone4": 4, "olmo3": 4, "t5gemma2_text": 6,
     ]
 
@@ -74,7 +75,8 @@ enum ArchitectureTraits {
         "blenderbot-small", "bloom", "camembert", "cohere", "cohere2", "cohere2_moe", "convbert", "cpmant", "ctrl",
         "deberta", "deberta-v2", "distilbert", "electra", "ernie", "ernie4_5", "ernie4_5_moe", "esm", "falcon",
         "falcon_mamba", "flaubert", "fnet", "funnel", "gemma", "gemma2", "gemma3", "gemma3_text", "gemma3n",
-        "gemma3n_text", "gemma4", "gemma4_text", "gpt2", "gpt-sw3", "gpt_bigcode", "gpt_neo", "gpt_neox_japanese",
+        "gemma3n_text", "gemma4", "gemma4_text", "gemma4_unified", "gemma4_unified_text", "gpt2", "gpt-sw3",
+        "gpt_bigcode", "gpt_neo", "gpt_neox_japanese",
         "hunyuan_vl_text", "jetmoe", "layoutlm", "led", "lfm2", "lfm2_moe", "longformer", "longt5", "luke",
         "m2m_100",
         "mamba", "marian", "mbart", "megatron-bert", "minicpm3", "mobilebert", "modernbert", "modernbert-decoder",
@@ -123,6 +125,8 @@ enum ArchitectureTraits {
         "gemma3n_text": sizes(
             2048, layers: 35, heads: 8, kv: 2, size: 256, vocabulary: 262_400, positions: 32768, window: 512
         ).merging(["num_kv_shared_layers": 15]) { $1 },
+        "gemma4_text": gemma4(positions: 131_072, window: 512),
+        "gemma4_unified_text": gemma4(positions: 262_144, window: 1024),
         "phi": sizes(2048, layers: 24, heads: 32, inner: 8192, vocabulary: 51200, positions: 2048),
         "phi3": sizes(3072, layers: 32, heads: 32, inner: 8192, vocabulary: 32064, positions: 4096),
         "opt": sizes(768, layers: 12, heads: 12, vocabulary: 50272, positions: 2048),
@@ -134,6 +138,12 @@ enum ArchitectureTraits {
         "siglip_text_model": sizes(768, layers: 12, heads: 12, inner: 3072, vocabulary: 32000, positions: 64),
         "siglip2_text_model": sizes(768, layers: 12, heads: 12, inner: 3072, vocabulary: 32000, positions: 64),
     ]
+
+    private static func gemma4(positions: Int, window: Int) -> [String: Int] {
+        sizes(
+            2304, layers: 30, heads: 8, kv: 4, size: 256, inner: 9216, vocabulary: 262_144, positions: positions,
+            window: window)
+    }
 
     private static let qwenVision = sizes(
         8192, layers: 80, heads: 64, kv: 8, inner: 29568, vocabulary: 152_064, positions: 32768)

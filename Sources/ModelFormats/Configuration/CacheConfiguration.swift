@@ -7,8 +7,10 @@ package struct CacheConfiguration: Sendable, Hashable {
     /// Layers that keep only the last ``window`` positions.
     package let windowedLayers: Int
     package let window: Int?
-    /// Numbers per layer and position.
+    /// Numbers per position in a layer that keeps every position,
     package let numbersPerLayer: Int
+    /// and in one that does not.
+    package let numbersPerWindowedLayer: Int
 
     /// Whether there is a cache: encoders and recurrent models have none.
     package var keepsPositions: Bool { fullLayers > 0 || windowedLayers > 0 }
@@ -22,19 +24,24 @@ package struct CacheConfiguration: Sendable, Hashable {
     /// - Returns: nil if the file does not say enough.
     init?(_ fields: ConfigurationFields, type: String, layers: Int?, kvHeads: Int?, headSize: Int?) {
         if ArchitectureTraits.keepsNothing(type, isDecoder: fields.isTrue("is_decoder")) {
-            (fullLayers, windowedLayers, window, numbersPerLayer) = (0, 0, nil, 0)
+            (fullLayers, windowedLayers, window) = (0, 0, nil)
+            (numbersPerLayer, numbersPerWindowedLayer) = (0, 0)
             return
         }
         // Different head counts per layer have no single size.
-        guard let all = layers,
-            !["global_head_dim", "num_global_key_value_heads", "block_configs"].contains(where: fields.has)
+        let isGemma = type.hasPrefix("gemma4")
+        guard let all = layers, !fields.has("block_configs"),
+            isGemma || !["global_head_dim", "num_global_key_value_heads"].contains(where: fields.has)
         else { return nil }
         // Multi-head latent attention caches one compressed vector and the rotated part of the keys
         // (https://arxiv.org/abs/2405.04434).
         if let rank = fields.optionalCount("kv_lora_rank") {
-            numbersPerLayer = rank + (fields.optionalCount("qk_rope_head_dim") ?? 0)
+            numbersPerWindowedLayer = rank + (fields.optionalCount("qk_rope_head_dim") ?? 0)
+            numbersPerLayer = numbersPerWindowedLayer
         } else if let kvHeads, let headSize {
-            numbersPerLayer = 2 * kvHeads * headSize
+            numbersPerWindowedLayer = 2 * kvHeads * headSize
+            let global = isGemma ? fields.globalHeads() : (kvHeads: nil, size: nil)
+            numbersPerLayer = 2 * (global.kvHeads ?? kvHeads) * (global.size ?? headSize)
         } else {
             return nil
         }
@@ -86,6 +93,17 @@ extension ConfigurationFields {
         let attention = try object("attn_config")
         if attention?.optionalText("attn_type") == "multiquery_attention" { return 1 }
         return try attention?.count("kv_n_heads") ?? heads
+    }
+
+    /// The heads of Gemma 4's layers that see everything, where they differ from the others: listed by layer since
+    /// transformers 5.23, told of all before.
+    fileprivate func globalHeads() -> (kvHeads: Int?, size: Int?) {
+        if let listed = optionalObject("per_layer_config") {
+            let own = listed.all.members.first.flatMap { listed.optionalObject($0.key) }
+            return (own?.optionalCount("num_key_value_heads"), own?.optionalCount("head_dim"))
+        }
+        let kvHeads = isTrue("attention_k_eq_v") ? optionalCount("num_global_key_value_heads") : nil
+        return (kvHeads, optionalCount("global_head_dim") ?? 512)
     }
 
     /// More layers than any model has; larger counts are not enumerated.

@@ -17,7 +17,7 @@ package struct MemoryEstimate: Sendable, Hashable {
         let c = configuration
         self.weightsBytes = weightsBytes
         let cache = c?.cache
-        let windowed = product(cache?.windowedLayers, cache?.numbersPerLayer, 4)
+        let windowed = product(cache?.windowedLayers, cache?.numbersPerWindowedLayer, 4)
         windowedBytesPerPosition = windowed
         cacheBytesPerPosition = cache.map { sum(product($0.fullLayers, $0.numbersPerLayer, 4), windowed) }
         window = cache?.window

@@ -24,7 +24,7 @@ package enum TensorPart: String, Sendable, Hashable, CaseIterable {
             self = .buffer
         } else if has(["vision", "visual", "v.blk.", "image_", "img_", "mm.", "patch_embed"]) {
             self = .vision
-        } else if has(["audio_tower", "audio_encoder", "speech_", "a.blk."]) {
+        } else if has(["audio_tower", "audio_encoder", "embed_audio", "speech_", "a.blk."]) {
             self = .audio
         } else if has([".experts.", "_exps.", ".experts_", "moe.input_linear", "moe.output_linear"])
             && !has(["shared_expert"])

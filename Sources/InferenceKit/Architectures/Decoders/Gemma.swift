@@ -46,7 +46,7 @@ extension Architecture {
 
 extension TensorNames {
     /// Norms before and after each half.
-    fileprivate static let gemmaAround = llama.with([
+    static let gemmaAround = llama.with([
         .attentionPostNorm: "post_attention_layernorm", .feedForwardNorm: "pre_feedforward_layernorm",
         .feedForwardPostNorm: "post_feedforward_layernorm",
     ])
@@ -81,9 +81,9 @@ extension Settings {
         return model
     }
 
-    fileprivate mutating func gemma() throws(AIError) -> ModelDescription {
-        // llama.cpp's converter adds the 1 to the norms.
-        var model = try decoder(normOffset: isGGUF ? 0 : 1, isTied: true)
+    /// - Parameter normOffset: what norms add to their weights; llama.cpp's converter has added it.
+    mutating func gemma(normOffset: Float = 1) throws(AIError) -> ModelDescription {
+        var model = try decoder(normOffset: isGGUF ? 0 : normOffset, isTied: true)
         // hidden_act of the first files is wrong: all of them were trained with the tanh form.
         let activation = activation(text("hidden_activation"), default: .geluTanh)
         for index in model.layers.indices { model.layers[index].feedForward?.activation = activation }

@@ -32,6 +32,11 @@ extension ModelDescription {
             if let types = embedding.types { add(.tokenTypes, types, inner) }
             add(.embeddingNorm, embedding.norm, inner)
             if embedding.projection != nil { add(.embeddingProjection, width, projected, bias: true) }
+            if let inputs = layerInputs {
+                add(.layerTable, inputs.vocabulary, layerInputWidth)
+                add(.layerProjection, layerInputWidth, width)
+                add(.layerProjectionNorm, inputs.norm, inputs.width)
+            }
             if let distances {
                 let heads = layers.first?.attention?.heads ?? 0
                 add(.distances, distances.rows, distances.vectors == nil ? heads : width)
@@ -65,10 +70,14 @@ extension ModelDescription {
         }
         if let a = d.attention {
             add(.query, a.queryWidth, width, bias: a.hasInputBias)
-            add(.key, a.keyWidth, width, bias: a.hasKeyBias ?? a.hasInputBias)
-            add(.value, a.keyWidth, d.bottleneck?.hasQueries == true ? wide : width, bias: a.hasInputBias)
             add(.queryNorm, a.headNorm, a.headSize)
-            add(.keyNorm, a.headNorm, a.headSize)
+            if a.source == nil {
+                add(.key, a.keyWidth, width, bias: a.hasKeyBias ?? a.hasInputBias)
+                add(.keyNorm, a.headNorm, a.headSize)
+            }
+            if a.hasOwnValues {
+                add(.value, a.keyWidth, d.bottleneck?.hasQueries == true ? wide : width, bias: a.hasInputBias)
+            }
             if let vectors = distances?.vectors, !vectors.isShared {
                 if vectors.hasKeys { add(.distanceKey, a.queryWidth, width, bias: vectors.hasKeyBias) }
                 if vectors.hasQueries { add(.distanceQuery, a.queryWidth, width, bias: true) }
@@ -89,6 +98,12 @@ extension ModelDescription {
             if hasFirst { add(.feedForwardNorm, d.norm, width) }
             if hasLast { add(.feedForwardPostNorm, d.norm, width) }
         }
+        if let inputs = layerInputs {
+            add(.layerGate, inputs.width, width)
+            add(.layerOutput, width, inputs.width)
+            add(.layerNorm, inputs.norm, width)
+        }
+        if d.hasFactor { add(.layerFactor, 1) }
         return needs
     }
 

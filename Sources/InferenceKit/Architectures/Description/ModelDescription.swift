@@ -7,6 +7,8 @@ struct ModelDescription: Sendable, Hashable {
     /// The number of positions that it was made for.
     var maxPositions: Int
     var embedding = Embedding()
+    /// Rows that tokens have for each layer; nil for none.
+    var layerInputs: LayerInputs?
     /// What the distance between a query and a key adds to their score, in every layer; nil for nothing.
     var distances: Distances?
     var layers: [Layer]
@@ -132,6 +134,8 @@ struct ModelDescription: Sendable, Hashable {
         var earlierFeedForwards = 0
         /// nil where its halves are as wide as the model.
         var bottleneck: Bottleneck?
+        /// Whether a stored number multiplies the rows after it.
+        var hasFactor = false
     }
 
     /// A matrix with a norm makes the rows narrower for the layer's halves, and another one wide again, which is added to
@@ -174,7 +178,15 @@ struct ModelDescription: Sendable, Hashable {
         /// Whether keys have one; nil for as the others.
         var hasKeyBias: Bool?
         var hasOutputBias = false
+        /// Epsilon of an RMS norm of values, per head, which has no weight; nil for none.
+        var valueNorm: Float?
+        /// Whether values are the projected keys, before their norm and rotation.
+        var hasKeysAsValues = false
+        /// The earlier layer whose keys and values it reads; nil where it has its own.
+        var source: Int?
 
+        /// Whether values have a matrix of their own.
+        var hasOwnValues: Bool { source == nil && !hasKeysAsValues }
         var queryWidth: Int { heads * headSize }
         var keyWidth: Int { kvHeads * headSize }
     }

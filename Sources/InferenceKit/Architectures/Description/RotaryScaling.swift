@@ -22,10 +22,13 @@ extension ModelDescription.Rotary {
         /// - Parameter attention: factor of cosines and sines.
         case long(short: [Double], long: [Double], originalPositions: Int, attention: Double)
 
+        /// The first pairs turn, the others do not; divided by a factor.
+        case proportional(turning: Int, factor: Double)
+
         /// The length of text up to which positions are rotated alike, whatever follows; nil where any length is.
         var originalPositions: Int? {
             switch self {
-            case .none, .linear, .llama3, .yarn: nil
+            case .none, .linear, .llama3, .yarn, .proportional: nil
             case .dynamic(_, let positions), .long(_, _, let positions, _): positions
             }
         }

@@ -30,6 +30,13 @@ extension Settings {
         var rotary = ModelDescription.Rotary(base: base, rotated: rotated)
         let type = value("rope_type")?.string ?? value("type")?.string ?? "default"
         let values = RopeScope(members: scope, path: path)
+        if type == "proportional" {
+            guard headSize % 2 == 0 else { throw .malformed(path, "a head of \(headSize) has no pairs") }
+            rotary.rotated = headSize
+            rotary.scaling = .proportional(
+                turning: rotated / 2, factor: values.has("factor") ? try values.atLeastOne("factor") : 1)
+            return rotary
+        }
         if type == "ntk" {
             // Of GTE alone, whatever the length of the text.
             // https://huggingface.co/Alibaba-NLP/new-impl (`NTKScalingRotaryEmbedding`)

@@ -21,7 +21,7 @@ struct Settings {
     /// Whether it is a GGUF file: some facts are in other places, or said by tensors.
     var isGGUF: Bool { configuration.isGGUF }
 
-    private func value(_ key: String) -> JSON? { members[key].flatMap { $0.isNull ? nil : $0 } }
+    func value(_ key: String) -> JSON? { members[key].flatMap { $0.isNull ? nil : $0 } }
     func has(_ key: String) -> Bool { value(key) != nil }
     func object(_ key: String) -> JSONObject? { value(key)?.object }
     func text(_ key: String) -> String? { value(key)?.string }

@@ -4,11 +4,13 @@ enum TensorRole: Sendable, Hashable {
     case embedding, positions, tokenTypes, embeddingNorm, embeddingProjection, finalNorm, rotaryFactors,
         longFactors, shortFactors
     case distances, distancesNorm
+    case layerTable, layerProjection, layerProjectionNorm
     case headDense, headNorm, head, headRest
     // Of a layer.
     case attentionNorm, query, key, value, attentionOutput, queryNorm, keyNorm, attentionPostNorm
     case distanceKey, distanceQuery
     case feedForwardNorm, gate, up, down, feedForwardPostNorm
+    case layerGate, layerOutput, layerNorm, layerFactor
     /// Of a feed-forward block before the last one.
     case earlierUp(Int), earlierDown(Int), earlierNorm(Int)
     case bottleneckInput, bottleneckInputNorm, bottleneckQuery, bottleneckQueryNorm, bottleneckOutput,
@@ -31,6 +33,8 @@ struct TensorNames: Sendable {
     var biases: [TensorRole: String] = [:]
     /// The names of biases that have no ending.
     var plainBiases: [TensorRole: String] = [:]
+    /// Tensors whose names have no ending.
+    var plain: Set<TensorRole> = []
     /// Tensors that are stored as one, by the first of them: one above the other in this order.
     var packed: [[TensorRole]] = []
     /// Whether packed tensors are so head by head.

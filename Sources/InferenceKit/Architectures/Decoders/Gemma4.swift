@@ -1,0 +1,136 @@
+import HubCore
+import ModelFormats
+
+/// Gemma 4, the text side (https://ai.google.dev/gemma/docs/core, transformers' `Gemma4TextModel`): norms with plain
+/// weights, also of queries, keys and values, layers that see everything with other heads than those with a window,
+/// last layers that read the keys and values of earlier ones, and in small models rows of tokens for each layer.
+extension Architecture {
+    static let gemma4 = Architecture(
+        "Gemma 4", ["gemma4_text", "gemma4", "gemma4_unified_text", "gemma4_unified"], gguf: [],
+        classes: ["Gemma4", "Gemma4Unified"].flatMap {
+            [
+                .generator("\($0)ForCausalLM"), .generator("\($0)ForConditionalGeneration"),
+                .base("\($0)TextModel"),
+            ]
+        }, names: .gemma4
+    ) { settings throws(AIError) in
+        var model = try settings.gemma(normOffset: 0)
+        try settings.shape(&model)
+        model.layerInputs = try settings.layerInputs(model)
+        if settings.text("use_bidirectional_attention") == "all" {
+            settings.obstacles.append("use_bidirectional_attention all")
+        }
+        if settings.flag("enable_moe_block") == true { settings.obstacles.append("a mixture of experts") }
+        return model
+    }
+}
+
+extension TensorNames {
+    fileprivate static let gemma4: TensorNames = {
+        var names = gemmaAround.with([
+            .layerTable: "embed_tokens_per_layer", .layerProjection: "per_layer_model_projection",
+            .layerProjectionNorm: "per_layer_projection_norm", .layerGate: "per_layer_input_gate",
+            .layerOutput: "per_layer_projection", .layerNorm: "post_per_layer_input_norm",
+            .layerFactor: "layer_scalar",
+        ])
+        names.plain = [.layerFactor]
+        // Published files have some in layers that read those of others.
+        names.ignored += ["k_norm.weight"]
+        for matrix in ["k_proj", "v_proj"] {
+            names.ignored += ["weight", "scales", "biases"].map { "self_attn.\(matrix).\($0)" }
+        }
+        return names
+    }()
+}
+
+extension Settings {
+    /// Gives each layer its kind of attention, and its halves their sizes.
+    fileprivate mutating func shape(_ model: inout ModelDescription) throws(AIError) {
+        let last = model.layers.count - 1
+        let shared = count("num_kv_shared_layers") ?? 0
+        guard shared <= last else {
+            throw .malformed(path, "num_kv_shared_layers is \(shared), not below the number of layers")
+        }
+        var kinds = layerKinds(last + 1, period: 6)
+        kinds[last] = Self.full
+        let own = kinds.dropLast(shared)
+        for (index, kind) in kinds.enumerated() {
+            let isFull = kind == Self.full
+            guard var attention = model.layers[index].attention else { continue }
+            (attention.headSize, attention.kvHeads) = try heads(index, isFull: isFull, of: attention)
+            attention.scale = 1
+            attention.headNorm = model.finalNorm
+            attention.valueNorm = model.finalNorm?.epsilon
+            attention.rotary = try rotary(attention.headSize, isFull: isFull)
+            attention.window = isFull ? nil : count("sliding_window") ?? 512
+            attention.hasKeysAsValues = isFull && flag("attention_k_eq_v") == true
+            if index >= own.count {
+                guard let source = own.lastIndex(of: kind) else {
+                    throw .malformed(path, "num_kv_shared_layers leaves no layer of the kind \(kind.printable)")
+                }
+                (attention.source, attention.hasKeysAsValues) = (source, false)
+                if flag("use_double_wide_mlp") == true { model.layers[index].feedForward?.width *= 2 }
+            }
+            model.layers[index].attention = attention
+            model.layers[index].norms = .around
+            model.layers[index].hasFactor = true
+        }
+        model.head?.cap = Float(number("final_logit_softcapping") ?? 0)
+    }
+
+    private static let full = "full_attention"
+
+    /// The width of a layer's heads and the number of those of keys: listed by layer since transformers 5.23, before
+    /// that told of the layers that see everything.
+    private func heads(
+        _ layer: Int, isFull: Bool, of usual: ModelDescription.Attention
+    ) throws(AIError) -> (size: Int, kvHeads: Int) {
+        var (size, kvHeads) = (JSON?.none, JSON?.none)
+        if let listed = object("per_layer_config") {
+            let own = listed["\(layer)"]?.object
+            (size, kvHeads) = (own?["head_dim"], own?["num_key_value_heads"])
+        } else if isFull {
+            size = value("global_head_dim") ?? .int(512)
+            // As Gemma4TextConfig does.
+            if flag("attention_k_eq_v") == true { kvHeads = value("num_global_key_value_heads") }
+        }
+        return (
+            try self.size(size, "the head_dim of layer \(layer)") ?? usual.headSize,
+            try self.size(kvHeads, "the num_key_value_heads of layer \(layer)") ?? usual.kvHeads
+        )
+    }
+
+    /// - Throws: ``ErrorCode/malformedModel`` for what is no size.
+    private func size(_ value: JSON?, _ name: String) throws(AIError) -> Int? {
+        guard let value, !value.isNull else { return nil }
+        guard let size = value.double.flatMap({ Int(exactly: $0) }), (1...Int(Int32.max)).contains(size) else {
+            throw .malformed(path, "\(name) is no size")
+        }
+        return size
+    }
+
+    private mutating func rotary(_ headSize: Int, isFull: Bool) throws(AIError) -> ModelDescription.Rotary {
+        if isFull, !has("rope_parameters") {
+            return ModelDescription.Rotary(
+                base: 1_000_000, rotated: headSize, scaling: .proportional(turning: headSize / 8, factor: 1))
+        }
+        return try rotary(
+            headSize: headSize, kind: isFull ? Self.full : "sliding_attention", base: isFull ? 1_000_000 : 10_000)
+    }
+
+    /// The rows of tokens for each layer; nil for none. The unified models have none.
+    fileprivate func layerInputs(_ model: ModelDescription) throws(AIError) -> ModelDescription.LayerInputs? {
+        let usual = configuration.decoderType?.hasPrefix("gemma4_unified") == true ? 0 : 256
+        guard number("hidden_size_per_layer_input") ?? Double(usual) != 0, let norm = model.finalNorm else {
+            return nil
+        }
+        let width = try size(value("hidden_size_per_layer_input"), "hidden_size_per_layer_input") ?? usual
+        let rows = try size(value("vocab_size_per_layer_input"), "vocab_size_per_layer_input") ?? 262_144
+        guard rows >= model.vocabulary else {
+            throw .malformed(path, "vocab_size_per_layer_input is \(rows), less than vocab_size")
+        }
+        return .init(
+            vocabulary: rows, width: width,
+            activation: model.layers.first?.feedForward?.activation ?? .geluTanh, norm: norm)
+    }
+}
