@@ -136,6 +136,32 @@ void hub_add(hub_team *team, float *x, const float *y, float scale, size_t count
     hub_team_run(team, (count + ADDED - 1) / ADDED, grain(ADDED), add, &a);
 }
 
+struct combination {
+    const hub_kernels *kernels;
+    const float *results, *weights;
+    const uint32_t *places;
+    size_t first, end, used, columns;
+    float *out;
+};
+
+static void combine(void *context, size_t worker, size_t begin, size_t end) {
+    (void)worker;
+    const struct combination *c = context;
+    for (size_t at = begin * c->used; at < end * c->used; at++) {
+        size_t place = c->places[at];
+        if (place < c->first || place >= c->end) continue;
+        const float *result = c->results + (place - c->first) * c->columns;
+        c->kernels->add(c->out + at / c->used * c->columns, result, c->weights[at], c->columns);
+    }
+}
+
+void hub_combine(
+    hub_team *team, const float *results, size_t first, size_t end, const uint32_t *places, const float *weights,
+    size_t used, float *out, size_t rows, size_t columns) {
+    struct combination c = {hub_team_kernels(team), results, weights, places, first, end, used, columns, out};
+    hub_team_run(team, rows, grain(columns * used), combine, &c);
+}
+
 void hub_scale(hub_team *team, float *x, float scale, size_t count) {
     (void)team;
     for (size_t i = 0; i < count; i++) x[i] *= scale;

@@ -30,30 +30,19 @@ static hub_panel panel_at(const hub_input *input, size_t row) {
     return panel;
 }
 
-struct packing {
-    const hub_input *input;
-    const hub_kernels *kernels;
-    uint32_t form;
-};
-
-static void pack(void *context, size_t worker, size_t begin, size_t end) {
-    (void)worker;
-    const struct packing *p = context;
-    const hub_input *input = p->input;
-    for (size_t row = begin; row < end; row++) {
-        const float *x = input->values + row * input->stride;
-        hub_panel panel = panel_at(input, row / HUB_PANEL * HUB_PANEL);
-        size_t i = row % HUB_PANEL, width = panel.width, columns = input->columns;
-        if (p->form == PACKED_Q8) {
-            p->kernels->quantize(x, columns, &panel, i);
-        } else if (p->form == PACKED_BF16) {
-            uint16_t *out = (uint16_t *)panel.bf16;
-            for (size_t k = 0; k < columns; k++) out[(k / 2 * width + i) * 2 + k % 2] = hub_to_bf16(x[k]);
-            if (columns % 2) out[(columns / 2 * width + i) * 2 + 1] = 0;
-        } else {
-            float *out = (float *)panel.values;
-            for (size_t k = 0; k < columns; k++) out[k * width + i] = x[k];
-        }
+static void pack_row(const hub_kernels *kernels, const hub_input *input, uint32_t form, size_t row) {
+    const float *x = input->values + row * input->stride;
+    hub_panel panel = panel_at(input, row / HUB_PANEL * HUB_PANEL);
+    size_t i = row % HUB_PANEL, width = panel.width, columns = input->columns;
+    if (form == PACKED_Q8) {
+        kernels->quantize(x, columns, &panel, i);
+    } else if (form == PACKED_BF16) {
+        uint16_t *out = (uint16_t *)panel.bf16;
+        for (size_t k = 0; k < columns; k++) out[(k / 2 * width + i) * 2 + k % 2] = hub_to_bf16(x[k]);
+        if (columns % 2) out[(columns / 2 * width + i) * 2 + 1] = 0;
+    } else {
+        float *out = (float *)panel.values;
+        for (size_t k = 0; k < columns; k++) out[k * width + i] = x[k];
     }
 }
 
@@ -70,15 +59,41 @@ static uint32_t form(const hub_kernels *kernels, const hub_matrix *matrix, const
 struct multiplication {
     hub_team *team;
     const hub_kernels *kernels;
-    const hub_input *input;
-    const hub_product *products;
+    const hub_group *groups;
     size_t count;
 };
 
+/// The forms that a group's products need and its rows do not have yet.
+static uint32_t missing(const hub_kernels *kernels, const hub_group *group) {
+    uint32_t forms = 0;
+    for (size_t index = 0; index < group->count; index++)
+        forms |= form(kernels, group->products[index].matrix, group->input);
+    return forms & ~group->input->ready;
+}
+
+struct packing {
+    const struct multiplication *m;
+    uint32_t form;
+};
+
+/// Packs rows `begin` to `end` of those of all groups that lack a form.
+static void pack(void *context, size_t worker, size_t begin, size_t end) {
+    (void)worker;
+    const struct packing *p = context;
+    size_t first = 0;
+    for (const hub_group *group = p->m->groups; group < p->m->groups + p->m->count && first < end; group++) {
+        if (!(missing(p->m->kernels, group) & p->form)) continue;
+        size_t rows = group->input->rows;
+        for (size_t row = begin > first ? begin - first : 0; row < rows && first + row < end; row++)
+            pack_row(p->m->kernels, group->input, p->form, row);
+        first += rows;
+    }
+}
+
 /// A product's tiles `begin` to `end`, with at most HUB_TOKENS rows of activations at a time.
 static void multiply_product(
-    const struct multiplication *m, const hub_product *p, size_t begin, size_t end, size_t worker) {
-    const hub_input *input = m->input;
+    const struct multiplication *m, const hub_input *input, const hub_product *p, size_t begin, size_t end,
+    size_t worker) {
     const hub_matrix *matrix = p->matrix;
     const size_t lanes = m->kernels->lanes, rows = matrix->rows, blocks = blocks_of(input->columns);
     // Fewer outputs than a vector has lanes: one at a time, with the same arithmetic.
@@ -122,31 +137,42 @@ static void multiply_product(
 static void multiply_tiles(void *context, size_t worker, size_t begin, size_t end) {
     const struct multiplication *m = context;
     size_t lanes = m->kernels->lanes, first = 0;
-    for (size_t index = 0; index < m->count && first < end; index++) {
-        size_t tiles = (m->products[index].matrix->rows + lanes - 1) / lanes;
-        size_t from = begin > first ? begin - first : 0, to = end - first < tiles ? end - first : tiles;
-        if (from < to) multiply_product(m, &m->products[index], from, to, worker);
-        first += tiles;
+    for (const hub_group *group = m->groups; group < m->groups + m->count && first < end; group++)
+        for (size_t index = 0; index < group->count && first < end; index++) {
+            size_t tiles = (group->products[index].matrix->rows + lanes - 1) / lanes;
+            size_t from = begin > first ? begin - first : 0, to = end - first < tiles ? end - first : tiles;
+            if (from < to && group->input->rows > 0)
+                multiply_product(m, group->input, &group->products[index], from, to, worker);
+            first += tiles;
+        }
+}
+
+void hub_multiply_groups(hub_team *team, const hub_group *groups, size_t count) {
+    const hub_kernels *kernels = hub_team_kernels(team);
+    struct multiplication m = {team, kernels, groups, count};
+    for (uint32_t form = PACKED_Q8; form <= PACKED_FLOAT; form <<= 1) {
+        size_t rows = 0;
+        for (size_t index = 0; index < count; index++)
+            if (missing(kernels, &groups[index]) & form) rows += groups[index].input->rows;
+        struct packing p = {&m, form};
+        hub_team_run(team, rows, rows < 8 ? rows : 4, pack, &p);
+        for (size_t index = 0; index < count; index++)
+            if (missing(kernels, &groups[index]) & form) groups[index].input->ready |= form;
     }
+    size_t tiles = 0, work = 0;
+    for (size_t index = 0; index < count; index++)
+        for (size_t i = 0; i < groups[index].count; i++) {
+            const hub_matrix *matrix = groups[index].products[i].matrix;
+            tiles += (matrix->rows + kernels->lanes - 1) / kernels->lanes;
+            work += matrix->rows * matrix->columns * groups[index].input->rows;
+        }
+    if (work == 0) return;
+    // A piece of at least some 64k multiplications is worth an exchange.
+    size_t each = work / tiles;
+    hub_team_run(team, tiles, each ? 65536 / each : tiles, multiply_tiles, &m);
 }
 
 void hub_multiply(hub_team *team, hub_input *input, const hub_product *products, size_t count) {
-    const hub_kernels *kernels = hub_team_kernels(team);
-    size_t tiles = 0, weights = 0;
-    for (size_t index = 0; index < count; index++) {
-        const hub_matrix *matrix = products[index].matrix;
-        uint32_t how = form(kernels, matrix, input);
-        if (how & ~input->ready) {
-            struct packing p = {input, kernels, how};
-            hub_team_run(team, input->rows, input->rows < 8 ? input->rows : 4, pack, &p);
-            input->ready |= how;
-        }
-        tiles += (matrix->rows + kernels->lanes - 1) / kernels->lanes;
-        weights += matrix->rows * matrix->columns;
-    }
-    if (tiles == 0 || input->rows == 0) return;
-    // A piece of at least some 64k multiplications is worth an exchange.
-    size_t each = weights / tiles * input->rows, grain = each ? 65536 / each : tiles;
-    struct multiplication m = {team, kernels, input, products, count};
-    hub_team_run(team, tiles, grain, multiply_tiles, &m);
+    hub_group group = {input, products, count};
+    hub_multiply_groups(team, &group, 1);
 }

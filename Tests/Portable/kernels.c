@@ -166,6 +166,59 @@ static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
     }
 }
 
+/// Groups of rows with matrices of their own, in one call and each alone, and their sums.
+static void groups(hub_team *one, hub_team *three) {
+    enum { GROUPS = 5, ROWS = 23, COLUMNS = 64, OUTPUTS = 40 };
+    static const size_t sizes[GROUPS] = {1, 9, 0, 13, 30};
+    static const hub_format kinds[GROUPS] = {HUB_Q4_0, HUB_BF16, HUB_F32, HUB_Q8_0, HUB_Q4_1};
+    float x[53 * COLUMNS], together[2][53 * OUTPUTS], alone[2][53 * OUTPUTS];
+    for (size_t i = 0; i < 53 * COLUMNS; i++) x[i] = real();
+    for (int exact = 0; exact < 2; exact++) {
+        hub_matrix matrices[2 * GROUPS];
+        hub_product products[2 * GROUPS];
+        hub_input inputs[GROUPS];
+        hub_group list[GROUPS];
+        size_t row = 0;
+        for (size_t g = 0; g < GROUPS; row += sizes[g++]) {
+            inputs[g] = (hub_input){.values = x + row * COLUMNS, .stride = COLUMNS, .rows = sizes[g], .columns = COLUMNS,
+                                    .exact = exact, .packed = packed_for(sizes[g] + 1, COLUMNS)};
+            list[g] = (hub_group){&inputs[g], products + 2 * g, 2};
+            for (size_t i = 2 * g; i < 2 * g + 2; i++) {
+                const hub_format_info *info = &hub_formats[kinds[i / 2]];
+                matrices[i] = (hub_matrix){.rows = OUTPUTS, .columns = COLUMNS, .format = kinds[i / 2]};
+                matrices[i].stride = COLUMNS / info->block * info->bytes;
+                uint8_t *weights = guarded(OUTPUTS * matrices[i].stride);
+                fill(kinds[i / 2], weights, OUTPUTS, matrices[i].stride);
+                matrices[i].weights = weights;
+                products[i] = (hub_product){&matrices[i], NULL, together[i % 2] + row * OUTPUTS, OUTPUTS};
+                multiply(one, &matrices[i], x + row * COLUMNS, sizes[g], exact, NULL, alone[i % 2] + row * OUTPUTS);
+            }
+        }
+        hub_multiply_groups(three, list, GROUPS);
+        check(memcmp(together, alone, sizeof alone) == 0, "groups", hub_kernels_name(hub_team_kernels(one)), exact ? "exact" : "fast");
+        for (size_t g = 0; g < GROUPS; g++) free(inputs[g].packed);
+    }
+    uint32_t places[ROWS * 2];
+    float weights[ROWS * 2], sums[2][ROWS * OUTPUTS] = {{0}};
+    for (size_t i = 0; i < ROWS; i++) {
+        places[2 * i] = (uint32_t)i;
+        places[2 * i + 1] = (uint32_t)(52 - i);
+        weights[2 * i] = real(), weights[2 * i + 1] = real();
+    }
+    hub_combine(three, together[0], 0, 53, places, weights, 2, sums[0], ROWS, OUTPUTS);
+    hub_combine(one, together[0], 0, 40, places, weights, 2, sums[1], ROWS, OUTPUTS);
+    hub_combine(one, together[0] + 40 * OUTPUTS, 40, 53, places, weights, 2, sums[1], ROWS, OUTPUTS);
+    check(memcmp(sums[0], sums[1], sizeof sums[0]) == 0, "results in pieces", hub_kernels_name(hub_team_kernels(one)), "f32");
+    double worst = 0;
+    for (size_t i = 0; i < ROWS * OUTPUTS; i++) {
+        double sum = 0;
+        for (size_t j = 2 * (i / OUTPUTS); j < 2 * (i / OUTPUTS) + 2; j++)
+            sum += (double)weights[j] * together[0][places[j] * OUTPUTS + i % OUTPUTS];
+        if (!(fabs(sums[0][i] - sum) <= worst)) worst = fabs(sums[0][i] - sum);
+    }
+    check(worst < 1e-4, "weighted sums", hub_kernels_name(hub_team_kernels(one)), "f32");
+}
+
 /// Attention of rows of two sequences, together and alone, against plain sums. What a row sees is summed by lanes, so
 /// rows that see no more positions than any vector has lanes are equal to the scalar ones.
 static void attention(hub_team *one, hub_team *three, hub_team *scalar) {
@@ -348,6 +401,7 @@ int hub_check_kernels(int *count) {
         formats(one, three, scalar);
         attention(one, three, scalar);
         between(one);
+        groups(one, three);
         hub_team_destroy(one);
         hub_team_destroy(three);
     }

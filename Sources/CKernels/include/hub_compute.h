@@ -103,6 +103,15 @@ typedef struct {
 /// Computes products of one input with several matrices, in one round of the team.
 void hub_multiply(hub_team *team, hub_input *input, const hub_product *products, size_t count);
 
+/// Products of one of several inputs: the rows that an expert was chosen for.
+typedef struct {
+    hub_input *input;
+    const hub_product *products;
+    size_t count;
+} hub_group;
+/// The products of all groups, in one round of the team.
+void hub_multiply_groups(hub_team *team, const hub_group *groups, size_t count);
+
 // --- Attention over a paged cache
 
 /// How keys and values are cached.
@@ -191,6 +200,11 @@ void hub_activate(
     size_t columns, float *out);
 /// x = x + scale * y
 void hub_add(hub_team *team, float *x, const float *y, float scale, size_t count);
+/// Adds results of experts to rows: out[row] += weights[row][i] * results[places[row][i] - first], for the `used` places
+/// of a row that are in first ..< end, in their order.
+void hub_combine(
+    hub_team *team, const float *results, size_t first, size_t end, const uint32_t *places, const float *weights,
+    size_t used, float *out, size_t rows, size_t columns);
 /// x = x * scale
 void hub_scale(hub_team *team, float *x, float scale, size_t count);
 /// x = cap * tanh(x / cap)

@@ -18,6 +18,14 @@ struct FeedForwardBlock: Sendable {
         down = try table.linear(earlier.map { .earlierDown($0) } ?? .down, layer)
     }
 
+    /// What every row of a mixture goes through.
+    init(sharedOf d: ModelDescription.Experts, _ layer: Int, _ table: TensorTable) throws(AIError) {
+        activation = d.activation.kernel
+        gate = try table.optionalLinear(.sharedGate, layer)
+        up = try table.linear(.sharedUp, layer)
+        down = try table.linear(.sharedDown, layer)
+    }
+
     /// `[rows][width]` to `[rows][width]`.
     func apply(_ x: FloatBuffer, rows: Int, _ w: Workspace, into out: FloatBuffer) {
         let (columns, inner) = (up.columns, up.rows)

@@ -5,12 +5,25 @@ import HubCore
 struct LayerBlock: Sendable {
     private let attention: (block: AttentionBlock, norms: Norms)?
     /// In their order.
-    private let feedForwards: [(block: FeedForwardBlock, norms: Norms)]
+    private let feedForwards: [(block: Second, norms: Norms)]
     private let bottleneck: BottleneckBlock?
     private let placement: ModelDescription.Norms
     private let input: LayerInputBlock?
     /// Of the rows after it.
     private let factor: Float
+
+    /// What the second half is.
+    private enum Second {
+        case dense(FeedForwardBlock)
+        case experts(ExpertsBlock)
+
+        func apply(_ x: FloatBuffer, rows: Int, _ w: Workspace, into out: FloatBuffer) {
+            switch self {
+            case .dense(let block): block.apply(x, rows: rows, w, into: out)
+            case .experts(let block): block.apply(x, rows: rows, w, into: out)
+            }
+        }
+    }
 
     /// The norms around a block.
     private struct Norms {
@@ -37,18 +50,25 @@ struct LayerBlock: Sendable {
         } else {
             attention = nil
         }
-        var feedForwards: [(FeedForwardBlock, Norms)] = []
+        var feedForwards: [(Second, Norms)] = []
         if let described = d.feedForward {
             for earlier in 0..<d.earlierFeedForwards {
                 feedForwards.append(
                     (
-                        try FeedForwardBlock(described, layer, earlier: earlier, table),
+                        .dense(try FeedForwardBlock(described, layer, earlier: earlier, table)),
                         Norms(before: nil, after: try norm(.earlierNorm(earlier)))
                     ))
             }
             feedForwards.append(
                 (
-                    try FeedForwardBlock(described, layer, table),
+                    .dense(try FeedForwardBlock(described, layer, table)),
+                    Norms(before: try norm(.feedForwardNorm), after: try norm(.feedForwardPostNorm))
+                ))
+        }
+        if let described = d.experts {
+            feedForwards.append(
+                (
+                    .experts(try ExpertsBlock(described, layer, table)),
                     Norms(before: try norm(.feedForwardNorm), after: try norm(.feedForwardPostNorm))
                 ))
         }

@@ -26,11 +26,11 @@ struct TensorNeeds {
 
     /// nil for an unknown architecture, or a configuration without the sizes.
     init?(_ c: ModelConfiguration, names: some Sequence<String>, isGGUF: Bool) {
-        // What a description cannot say may have a plan: a llama of GGUF with experts, OPT with a narrow embedding.
+        // What a description cannot say may have a plan: OPT with a narrow embedding.
         let plans = isGGUF ? TensorPlan.gguf : TensorPlan.transformers
         let isPlanned = c.modelType.map { plans[$0] != nil } ?? false
         let isWhole = !isPlanned || Architectures.obstacles(c, stored: Set(names)).isEmpty
-        if let architecture = Architectures.of(c), c.experts == nil, isWhole {
+        if let architecture = Architectures.of(c), isWhole {
             self.init(architecture, c, names: Set(names))
         } else {
             self.init(planned: c, names: names, isGGUF: isGGUF)
@@ -42,6 +42,8 @@ struct TensorNeeds {
         guard c.layers ?? 0 <= 10_000, let (d, kept, _) = try? architecture.describe(c, stored: names) else {
             return nil
         }
+        // A family whose mixtures it cannot say.
+        guard c.experts == nil || d.layers.contains(where: { $0.experts != nil }) else { return nil }
         isSorter = false
         let prefix = kept.prefix(in: names)
         for tensor in kept.stored(d, prefix: prefix) {

@@ -58,7 +58,6 @@ extension TensorPlan {
     private static let normPair = "output_norm.* h"
 
     private static let llama3 = file(joined(norms3, attention3, gated3, experts3("f")), top: factors)
-    private static let qwen3 = file(joined(norms3, headNorms3, attention3, gated3, experts3()))
     private static let command = file(
         joined(
             "attn_norm.weight h", "~attn_q_norm.weight n d", "~attn_k_norm.weight g d", attention3, gated3))
@@ -113,16 +112,11 @@ extension TensorPlan {
         ffn_down_exps.bias e h
         """
     static let gguf: [String: TensorPlan] = [
-        "llama": llama3, "smollm3": llama3,
+        "smollm3": llama3,
         "granite": llama3,
         "granitemoe": llama3,
         "llama4": file(
             joined(norms3, attention3, gated3, experts3(), shared3("moe_intermediate_size")), top: factors),
-        "qwen2moe": file(
-            joined(
-                norms3, biased3, experts3(), "ffn_gate_inp_shexp.weight h",
-                shared3("shared_expert_intermediate_size|_"))),
-        "qwen3moe": qwen3,
         "glm4": glm4File, "command-r": command, "cohere2": command,
         "olmo": file(joined(attention3, gated3), norm: ""), "olmo2": olmo2File,
         "olmoe": file(joined(norms3, "attn_q_norm.weight q", "attn_k_norm.weight k", attention3, experts3("f"))),

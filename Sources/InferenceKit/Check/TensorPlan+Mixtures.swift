@@ -117,7 +117,6 @@ extension TensorPlan {
             """))
 
     static let mixtures: [String: TensorPlan] = [
-        "mixtral": decoder(joined(norms, attention, "block_sparse_moe.gate.weight e h", mixtral)),
         "phimoe": decoder(
             joined(
                 "input_layernorm.* h", "post_attention_layernorm.* h", attention, allBiases("attention_bias"),
@@ -133,14 +132,6 @@ extension TensorPlan {
                 """, switched("block_sparse_moe."))),
         "olmoe": decoder(
             joined(norms, attention, wideNorms, allBiases("attention_bias"), "mlp.gate.weight e h ?sparse", sparse)),
-        "qwen2_moe": decoder(
-            joined(
-                norms, attention, biases("qkv_bias"), "mlp.gate.weight e h ?sparse", dense, sparse, sharedExpert),
-            ["qkv_bias": 1]),
-        "qwen3_moe": decoder(
-            joined(
-                norms, attention, headNorms, allBiases("attention_bias"), "mlp.gate.weight e h ?sparse", dense,
-                sparse)),
         "qwen3_next": decoder(
             joined(norms, gatedDelta, "mlp.gate.weight e h ?sparse", dense, sparse, sharedExpert)),
         "deepseek_v2": decoder(joined(norms, latent, routed), ["first_k_dense_replace": 0]),

@@ -29,7 +29,9 @@ final class Workspace {
     let angles: [(cosines: FloatBuffer, sines: FloatBuffer)]
     /// Where vectors of distances count; nil elsewhere.
     let distances: DistanceSpace?
-    private let packed: UnsafeMutableRawPointer
+    /// Where there are experts; nil elsewhere.
+    let experts: ExpertSpace?
+    let packed: UnsafeMutableRawPointer
     private let logits: FloatBuffer
     /// Rows of logits computed at once.
     let logitRows: Int
@@ -43,7 +45,9 @@ final class Workspace {
         self.isExact = isExact
         let queryWidth = d.layers.compactMap(\.attention?.queryWidth).max() ?? 0
         let keyWidth = d.layers.compactMap(\.attention?.keyWidth).max() ?? 0
-        let inner = max(d.layers.compactMap(\.feedForward?.width).max() ?? 0, d.layerInputs?.width ?? 0)
+        let inner = d.layers.reduce(d.layerInputs?.width ?? 0) {
+            max($0, $1.feedForward?.width ?? 0, $1.experts?.shared?.width ?? 0)
+        }
         let rotaries = d.rotaries
         let width =
             3 * d.width + 2 * queryWidth + 2 * keyWidth + 2 * inner + rotaries.reduce(0) { $0 + $1.rotated }
@@ -68,7 +72,9 @@ final class Workspace {
         let count = rows
         angles = rotaries.map { (FloatBuffer(count * $0.rotated / 2), FloatBuffer(count * $0.rotated / 2)) }
         distances = d.distances?.vectors == nil ? nil : DistanceSpace(d, queryWidth: queryWidth)
-        packed = .allocate(byteCount: hub_packed_bytes(rows, max(beside, queryWidth, inner)), alignment: 64)
+        experts = ExpertSpace(d, rows: rows)
+        let packedBytes = max(hub_packed_bytes(rows, max(beside, queryWidth, inner)), experts?.packedBytes ?? 0)
+        packed = .allocate(byteCount: packedBytes, alignment: 64)
         let most = d.head?.outputs == .vocabulary ? 16 : rows
         logitRows = d.head == nil ? 0 : max(1, min(most, (2 << 20) / max(1, d.outputs)))
         logits = FloatBuffer(logitRows * d.outputs)
@@ -84,9 +90,10 @@ final class Workspace {
     ///   - first: the place of the first row,
     ///   - place: and where in each row it begins.
     ///   - stride: numbers from one row to the next; nil for as many as they have.
+    ///   - isExact: whether it is so in either mode.
     func multiply(
         _ values: FloatBuffer, from first: Int = 0, at place: Int = 0, rows: Int, columns: Int, stride: Int? = nil,
-        _ products: [(linear: Linear, out: UnsafeMutablePointer<Float>)]
+        isExact: Bool = false, _ products: [(linear: Linear, out: UnsafeMutablePointer<Float>)]
     ) {
         var input = hub_input()
         let stride = stride ?? columns
@@ -94,7 +101,7 @@ final class Workspace {
         input.stride = stride
         input.rows = rows
         input.columns = columns
-        input.exact = isExact
+        input.exact = isExact || self.isExact
         input.packed = packed
         let count = products.reduce(0) { $0 + $1.linear.parts.count }
         withUnsafeTemporaryAllocation(of: hub_matrix.self, capacity: count) { matrices in

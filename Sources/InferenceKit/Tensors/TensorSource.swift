@@ -64,13 +64,31 @@ struct TensorSource: Sendable {
     ///   ``ErrorCode/unsupportedModel`` for a type without kernels.
     func matrix(_ name: String, rows: Int, columns: Int, isTransposed: Bool = false) throws(AIError) -> WeightMatrix
     {
-        let tensor = try find(name)
+        try matrix(name, stack: 1, rows: rows, columns: columns, isTransposed: isTransposed)
+    }
+
+    /// Matrices of `rows` by `columns` each, which are one tensor.
+    ///
+    /// - Throws: as ``matrix(_:rows:columns:isTransposed:)`` does.
+    func matrices(_ name: String, count: Int, rows: Int, columns: Int) throws(AIError) -> [WeightMatrix] {
+        let whole = try matrix(name, stack: count, rows: count * rows, columns: columns, isTransposed: false)
+        return (0..<count).map { whole.rows($0 * rows..<($0 + 1) * rows) }
+    }
+
+    /// - Parameter stack: how many matrices a tensor with three dimensions holds, one above the other.
+    private func matrix(_ name: String, stack: Int, rows: Int, columns: Int, isTransposed: Bool) throws(AIError)
+        -> WeightMatrix
+    {
+        let tensor = try find(name, stack: stack)
         let file = files[tensor.file]
-        if isPacked(name) { return try packed(tensor, rows, columns) }
+        if isPacked(name) { return try packed(tensor, stack, rows, columns) }
         guard let format = WeightFormats.named[tensor.type] else {
             throw .unsupported(file.path, "\(tensor.type) weights (tensor \"\(name)\") cannot be run yet")
         }
-        try check(tensor, isTransposed ? [columns, rows] : [rows, columns])
+        // A matrix of one row may be a vector.
+        if rows > 1 || tensor.shape != [columns] {
+            try check(tensor, isTransposed ? [columns, rows] : [rows, columns])
+        }
         // PyTorch stores a matrix that was transposed without a copy in the order of its columns.
         let isTransposed = isTransposed != tensor.isTransposed
         let info = hub_info(format)
@@ -102,9 +120,14 @@ struct TensorSource: Sendable {
         return out
     }
 
-    private func find(_ name: String) throws(AIError) -> StoredTensor {
+    /// - Parameter stack: the matrices that one tensor may hold; then it is one above the other.
+    private func find(_ name: String, stack: Int? = nil) throws(AIError) -> StoredTensor {
         guard let place = places[name] else { throw .malformed(path, "tensor \"\(name)\" is missing") }
-        return weights.tensors[place]
+        var tensor = weights.tensors[place]
+        if let stack, tensor.shape.count == 3, tensor.shape[0] == stack {
+            tensor.shape = [tensor.shape[0] * tensor.shape[1], tensor.shape[2]]
+        }
+        return tensor
     }
 
     private func check(_ tensor: StoredTensor, _ shape: [Int]) throws(AIError) {
@@ -133,10 +156,12 @@ struct TensorSource: Sendable {
     }
 
     /// Weights in words of 32 bits, scales and biases by groups; the shapes say how many bits.
-    private func packed(_ tensor: StoredTensor, _ rows: Int, _ columns: Int) throws(AIError) -> WeightMatrix {
+    private func packed(_ tensor: StoredTensor, _ stack: Int, _ rows: Int, _ columns: Int) throws(AIError)
+        -> WeightMatrix
+    {
         let stem = String(tensor.name.dropLast(".weight".count))
-        let scales = try find(stem + ".scales")
-        let biases = try find(stem + ".biases")
+        let scales = try find(stem + ".scales", stack: stack)
+        let biases = try find(stem + ".biases", stack: stack)
         let path = files[tensor.file].path
         guard tensor.shape.count == 2, tensor.shape[0] == rows, columns > 0, tensor.shape[1] * 32 % columns == 0,
             scales.shape.count == 2, scales.shape[0] == rows, scales.shape[1] > 0, columns % scales.shape[1] == 0,

@@ -64,6 +64,19 @@ struct TensorTable: Sendable {
             name(first, layer), rows: rows, columns: shape[1], isTransposed: names.isTurned(role, layer: layer))
     }
 
+    /// The matrices of a layer's experts.
+    func experts(_ role: TensorRole, _ layer: Int) throws(AIError) -> [WeightMatrix] {
+        guard let shape = shape(role, layer) else { preconditionFailure("the description has no \(role)") }
+        let members = names.members(role, isBias: false)
+        let (rows, first) = (shape[1] * members.count, shape[1] * members.firstIndex(of: role)!)
+        let stored = names.stored(role, layer, isBias: false, shape, prefix: prefix)
+        var all: [WeightMatrix] = []
+        for name in stored {
+            all += try source.matrices(name, count: shape[0] / stored.count, rows: rows, columns: shape[2])
+        }
+        return all.map { $0.rows(first..<first + shape[1]) }
+    }
+
     /// A norm's weight.
     func vector(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> FloatBuffer {
         guard let shape = shape(role, layer) else { preconditionFailure("the description has no \(role)") }
@@ -105,9 +118,10 @@ struct TensorTable: Sendable {
     /// - Throws: ``ErrorCode/unsupportedModel`` naming it.
     func checkNothingIsLeft() throws(AIError) {
         var left = Set(source.names)
-        for key in shapes.keys {
-            let first = names.members(key.role, isBias: key.isBias)[0]
-            for member in source.members(name(first, key.layer, isBias: key.isBias)) { left.remove(member) }
+        for (key, shape) in shapes {
+            for name in names.stored(key.role, key.layer, isBias: key.isBias, shape, prefix: prefix) {
+                for member in source.members(name) { left.remove(member) }
+            }
         }
         if description.head?.isTied == true {
             for member in source.members(name(.head, nil)) { left.remove(member) }
@@ -128,6 +142,7 @@ extension TensorNames {
     /// The tensors that are stored as one with a tensor.
     func members(_ role: TensorRole, isBias: Bool) -> [TensorRole] {
         guard !isBias || plainBiases[role] == nil else { return [role] }
+        if ExpertNames.roles.contains(role) { return experts[0].members(role) }
         return packed.first { $0.contains(role) } ?? [role]
     }
 
@@ -149,17 +164,32 @@ extension TensorNames {
         var places: [String: Int] = [:]
         for need in d.tensors {
             let first = members(need.role, isBias: need.isBias)[0]
-            let name = name(first, layer: need.layer, isBias: need.isBias, prefix: prefix)
             let isTurned = isTurned(need.role, layer: need.layer) && need.shape.count == 2
-            let shape = isTurned ? need.shape.reversed() : need.shape
-            if let place = places[name] {
-                found[place].shape[isTurned ? 1 : 0] += need.shape[0]
-            } else {
-                places[name] = found.count
-                found.append((first, name, shape))
+            // What is needed of one tensor, and the side of its outputs.
+            var (shape, side) = (isTurned ? need.shape.reversed() : need.shape, isTurned ? 1 : 0)
+            if ExpertNames.roles.contains(need.role) {
+                if experts[0].areSeparate { shape.removeFirst() } else { side = 1 }
+            }
+            if vectors.contains(need.role) { shape.removeFirst() }
+            for name in stored(need.role, need.layer, isBias: need.isBias, need.shape, prefix: prefix) {
+                if let place = places[name] {
+                    found[place].shape[side] += shape[side]
+                } else {
+                    places[name] = found.count
+                    found.append((first, name, shape))
+                }
             }
         }
         return found
+    }
+
+    /// The names of the stored tensors that hold one of a description: more than one where experts have their own.
+    func stored(_ role: TensorRole, _ layer: Int?, isBias: Bool, _ shape: [Int], prefix: String) -> [String] {
+        guard ExpertNames.roles.contains(role), let layer else {
+            return [name(members(role, isBias: isBias)[0], layer: layer, isBias: isBias, prefix: prefix)]
+        }
+        let start = "\(prefix)\(self.layer)\(layer)."
+        return (0..<(experts[0].areSeparate ? shape[0] : 1)).map { start + experts[0].name(role, $0) }
     }
 
     /// Whether a tensor may be there, though no description has it: masks, frequencies, a tied head.

@@ -6,7 +6,7 @@ package struct StoredTensor: Sendable, Hashable {
     /// `BF16`, `Q4_K`, …
     package let type: String
     /// In Python's order: the last dimension is contiguous.
-    package let shape: [Int]
+    package var shape: [Int]
     package let elementCount: Int
     /// Bytes in the file.
     package let byteCount: Int

@@ -14,7 +14,14 @@ extension Architecture {
             $0.rotary?.isAdjacent = settings.isGGUF
             $0.rotary?.hasFactors = settings.isGGUF && hasFactors
         }
-        if settings.configuration.experts != nil { settings.obstacles.append("a mixture of experts") }
+        if settings.configuration.experts != nil {
+            // In GGUF, Mixtral is a Llama.
+            if settings.isGGUF {
+                try settings.mixLikeMixtral(&model)
+            } else {
+                settings.obstacles.append("a mixture of experts")
+            }
+        }
         return model
     }
 

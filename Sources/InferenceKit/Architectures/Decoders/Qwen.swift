@@ -23,7 +23,7 @@ extension Architecture {
 
 extension Settings {
     /// The layers from `max_window_layers` on see a window, if `use_sliding_window` is on.
-    fileprivate func slide(_ model: inout ModelDescription) {
+    func slide(_ model: inout ModelDescription) {
         guard flag("use_sliding_window") == true, let window = count("sliding_window") else { return }
         let first = number("max_window_layers").flatMap { Int(exactly: $0) } ?? 28
         let listed = configuration.layerKinds

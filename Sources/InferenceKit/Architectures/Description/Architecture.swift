@@ -31,7 +31,7 @@ struct Architecture: Sendable {
     }
 
     /// Whether llama.cpp's converter writes models of this family; some under another's name.
-    var runsAsGGUF: Bool { !ggufNames.isEmpty || modelTypes == ["mistral"] }
+    var runsAsGGUF: Bool { !ggufNames.isEmpty || [["mistral"], ["mixtral"]].contains(modelTypes) }
 
     /// What a configuration describes, the names of its tensors, and what of it cannot be run, each a noun phrase.
     ///
@@ -60,6 +60,7 @@ struct Architecture: Sendable {
         }
         names = chosen.names(names, stored: stored)
         names.heads += classes.flatMap(\.stems).map { $0 + "." }
+        names = names.choosingExperts(stored)
         try description.check(settings.path)
         return (description, names, settings.obstacles)
     }
@@ -86,6 +87,7 @@ struct Architecture: Sendable {
 extension ModelDescription {
     /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other.
     fileprivate func check(_ path: String) throws(AIError) {
+        if let fault = layers.lazy.compactMap(\.experts?.fault).first { throw .malformed(path, fault) }
         for a in layers.compactMap(\.attention) {
             guard a.headSize <= 65_536 else { throw .malformed(path, "head_dim is \(a.headSize), more than 65536") }
             guard a.heads % a.kvHeads == 0 else {

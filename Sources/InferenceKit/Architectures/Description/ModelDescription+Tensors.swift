@@ -4,7 +4,7 @@ struct TensorNeed: Sendable, Hashable {
     /// nil for a tensor of the model.
     var layer: Int?
     var isBias = false
-    /// A matrix as outputs, inputs; or the length of a vector.
+    /// A matrix as outputs, inputs; or the length of a vector; of experts all matrices of a layer, with their number first.
     let shape: [Int]
 }
 
@@ -95,6 +95,11 @@ extension ModelDescription {
             if f.isGated { add(.gate, f.width, width, bias: f.hasBias) }
             add(.up, f.width, width, bias: f.hasBias)
             add(.down, width, f.width, bias: f.hasOutputBias ?? f.hasBias)
+        }
+        if let experts = d.experts {
+            needs += experts.tensors(width).map { TensorNeed(role: $0, layer: layer, isBias: $1, shape: $2) }
+        }
+        if d.feedForward != nil || d.experts != nil {
             if hasFirst { add(.feedForwardNorm, d.norm, width) }
             if hasLast { add(.feedForwardPostNorm, d.norm, width) }
         }

@@ -126,6 +126,8 @@ struct ModelDescription: Sendable, Hashable {
     struct Layer: Sendable, Hashable {
         var attention: Attention?
         var feedForward: FeedForward?
+        /// In place of the feed-forward block; nil for none.
+        var experts: Experts?
         var norms: Norms
         var norm: Norm
         /// Whether attention has the norm before it that ``norms`` says: in ModernBERT, the first layer has none.

@@ -11,6 +11,9 @@ enum TensorRole: Sendable, Hashable {
     case distanceKey, distanceQuery
     case feedForwardNorm, gate, up, down, feedForwardPostNorm
     case layerGate, layerOutput, layerNorm, layerFactor
+    // Of a mixture; those of experts are of all of a layer's.
+    case router, choiceBias, expertGate, expertUp, expertDown
+    case sharedGate, sharedUp, sharedDown, sharedScore
     /// Of a feed-forward block before the last one.
     case earlierUp(Int), earlierDown(Int), earlierNorm(Int)
     case bottleneckInput, bottleneckInputNorm, bottleneckQuery, bottleneckQueryNorm, bottleneckOutput,
@@ -37,6 +40,10 @@ struct TensorNames: Sendable {
     var plain: Set<TensorRole> = []
     /// Tensors that are stored as one, by the first of them: one above the other in this order.
     var packed: [[TensorRole]] = []
+    /// Where the matrices of experts may be; the first that a file has counts.
+    var experts: [ExpertNames] = []
+    /// Matrices of one row that are stored as vectors.
+    var vectors: Set<TensorRole> = []
     /// Whether packed tensors are so head by head.
     var isPackedByHead = false
     /// Whether matrices of layers are stored turned, inputs by outputs.
@@ -50,6 +57,14 @@ struct TensorNames: Sendable {
 
     /// Whether a matrix is stored turned.
     func isTurned(_ role: TensorRole, layer: Int?) -> Bool { layer == nil ? turned.contains(role) : isTransposed }
+
+    /// The same with the one way of naming experts that a file has.
+    func choosingExperts(_ stored: Set<String>?) -> TensorNames {
+        var names = self
+        let found = stored.flatMap { stored in experts.first { $0.isStored(stored) } }
+        names.experts = [found ?? experts.first].compactMap { $0 }
+        return names
+    }
 
     /// The same with other names for some tensors.
     func with(_ stems: [TensorRole: String]) -> TensorNames {
@@ -66,8 +81,11 @@ struct TensorNames: Sendable {
             .attentionNorm: "input_layernorm", .query: "self_attn.q_proj", .key: "self_attn.k_proj",
             .value: "self_attn.v_proj", .attentionOutput: "self_attn.o_proj", .queryNorm: "self_attn.q_norm",
             .keyNorm: "self_attn.k_norm", .feedForwardNorm: "post_attention_layernorm", .gate: "mlp.gate_proj",
-            .up: "mlp.up_proj", .down: "mlp.down_proj",
+            .up: "mlp.up_proj", .down: "mlp.down_proj", .router: "mlp.gate",
+            .sharedGate: "mlp.shared_expert.gate_proj", .sharedUp: "mlp.shared_expert.up_proj",
+            .sharedDown: "mlp.shared_expert.down_proj", .sharedScore: "mlp.shared_expert_gate",
         ],
+        experts: [.each, .together, .mlx()],
         // Old checkpoints store the frequencies; here they are computed from the configuration.
         ignored: ["rotary_emb.inv_freq"])
 
@@ -82,6 +100,8 @@ struct TensorNames: Sendable {
             .attentionNorm: "attn_norm", .query: "attn_q", .key: "attn_k", .value: "attn_v",
             .attentionOutput: "attn_output", .queryNorm: "attn_q_norm", .keyNorm: "attn_k_norm",
             .attentionPostNorm: "post_attention_norm", .feedForwardNorm: "ffn_norm", .gate: "ffn_gate",
-            .up: "ffn_up", .down: "ffn_down", .feedForwardPostNorm: "post_ffw_norm",
-        ])
+            .up: "ffn_up", .down: "ffn_down", .feedForwardPostNorm: "post_ffw_norm", .router: "ffn_gate_inp",
+            .sharedGate: "ffn_gate_shexp", .sharedUp: "ffn_up_shexp", .sharedDown: "ffn_down_shexp",
+            .sharedScore: "ffn_gate_inp_shexp",
+        ], experts: [.gguf, .oldGGUF], vectors: [.sharedScore])
 }

@@ -1,0 +1,36 @@
+import CKernels
+
+/// The scratch memory of experts.
+struct ExpertSpace {
+    /// Rows of experts that are computed at once: of each row that goes through several, one for each of them.
+    let capacity: Int
+    // [capacity][...]
+    /// The rows of each expert, one behind the other; then its results.
+    let gathered: FloatBuffer
+    let gate: FloatBuffer
+    let up: FloatBuffer
+    /// The router's, `[rows][experts]`.
+    let scores: FloatBuffer
+    /// What the packed rows of all experts take.
+    let packedBytes: Int
+
+    private static let most = 48 << 20
+
+    /// nil for a model without experts.
+    init?(_ d: ModelDescription, rows: Int) {
+        let mixtures = d.layers.compactMap(\.experts)
+        guard let used = mixtures.map(\.used).max(), let inner = mixtures.map(\.width).max(),
+            let count = mixtures.map(\.count).max()
+        else { return nil }
+        let fitting = Self.most / (4 * (d.width + 2 * inner))
+        capacity = max(rows, min(rows * used, fitting))
+        gathered = FloatBuffer(capacity * d.width)
+        gate = FloatBuffer(capacity * inner)
+        up = FloatBuffer(capacity * inner)
+        scores = FloatBuffer(rows * count)
+        packedBytes = hub_packed_bytes(capacity, max(d.width, inner)) + count * Self.alignment
+    }
+
+    /// Of the packed rows of each expert.
+    static let alignment = 64
+}

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Makes GGUF files of small mixtures of experts, and writes down what transformers says of them.
+
+    venv/bin/pip install transformers==5.23.0 torch==2.13.0 sentence-transformers==6.2.0 gguf==0.19.0
+    venv/bin/python scripts/goldens_mixtures_gguf.py [NAME...]
+
+Writes Tests/Fixtures/micro-gguf/NAME-q8_0.gguf as llama.cpp's converter would: the experts of a layer are one tensor. A
+golden is what transformers says of the weights in the file, dequantised to float32.
+"""
+
+import json
+import pathlib
+import sys
+import tempfile
+
+import gguf
+import numpy as np
+import torch
+import transformers
+from gguf import GGMLQuantizationType as Type
+
+import goldens
+from goldens import FIXTURES, NOTES, PROMPTS, REFERENCE
+from goldens_mixtures import BASE, numbers_that_choose
+
+STEMS = {
+    "model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
+    "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm", "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output",
+    "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm", "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "mlp.gate": "ffn_gate_inp",
+    "mlp.shared_expert.gate_proj": "ffn_gate_shexp", "mlp.shared_expert.up_proj": "ffn_up_shexp",
+    "mlp.shared_expert.down_proj": "ffn_down_shexp", "mlp.shared_expert_gate": "ffn_gate_inp_shexp",
+}
+
+
+def parts(name, values):
+    """The stored tensors of a parameter: llama.cpp's names, and what they hold of it."""
+    if name.startswith("model.layers."):
+        _, _, layer, name = name.split(".", 3)
+        start = f"blk.{layer}."
+    else:
+        start = ""
+    if name == "mlp.experts.gate_up_proj":
+        half = values.shape[1] // 2
+        return [(start + "ffn_gate_exps.weight", values[:, :half]), (start + "ffn_up_exps.weight", values[:, half:])]
+    if name == "mlp.experts.down_proj":
+        return [(start + "ffn_down_exps.weight", values)]
+    stem, ending = name.rsplit(".", 1)
+    if stem == "mlp.shared_expert_gate":
+        values = values[0]
+    return [(f"{start}{STEMS[stem]}.{ending}", values)]
+
+
+def permuted(rows, heads, back):
+    """Rows of q or k of a Llama: llama.cpp turns neighbours where transformers turns halves of a head."""
+    size = rows.shape[0] // heads
+    shape = (heads, size // 2, 2) if back else (heads, 2, size // 2)
+    return rows.reshape(*shape, *rows.shape[1:]).swapaxes(1, 2).reshape(rows.shape)
+
+
+def changed(arch, config, name, values, back):
+    if arch == "llama" and ("q_proj" in name or "k_proj" in name):
+        heads = config.num_attention_heads if "q_proj" in name else config.num_key_value_heads
+        return permuted(values, heads, back)
+    return values
+
+
+def add_vocabulary(writer, folder):
+    value = json.loads((folder / "tokenizer.json").read_text())
+    model, special = value["model"], {token["id"] for token in value["added_tokens"] if token["special"]}
+    tokens = sorted(model["vocab"], key=model["vocab"].get)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(tokens)
+    writer.add_token_types([gguf.TokenType.CONTROL if i in special else gguf.TokenType.NORMAL for i in range(len(tokens))])
+    writer.add_token_merges([pair if isinstance(pair, str) else " ".join(pair) for pair in model["merges"]])
+    writer.add_bos_token_id(0)
+    writer.add_eos_token_id(1)
+    writer.add_pad_token_id(4)
+    writer.add_add_bos_token(True)
+
+
+def usual_settings(writer, config):
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_vocab_size(config.vocab_size)
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_expert_count(getattr(config, "num_experts", None) or config.num_local_experts)
+    writer.add_expert_used_count(config.num_experts_per_tok)
+
+
+def qwen3_settings(writer, config):
+    usual_settings(writer, config)
+    writer.add_key_length(config.head_dim)
+    writer.add_value_length(config.head_dim)
+    writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+
+
+def qwen2_settings(writer, config):
+    usual_settings(writer, config)
+    writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
+
+
+#: The name in GGUF, the seed, what writes the metadata, and the configuration.
+FAMILIES = {
+    "qwen3-moe": ("qwen3moe", 51, qwen3_settings, dict(
+        model_type="qwen3_moe", head_dim=16, num_hidden_layers=2, intermediate_size=48, moe_intermediate_size=32,
+        num_experts=4, num_experts_per_tok=2, norm_topk_prob=True, rope_theta=1000000.0)),
+    "qwen2-moe": ("qwen2moe", 52, qwen2_settings, dict(
+        model_type="qwen2_moe", num_hidden_layers=1, intermediate_size=64, moe_intermediate_size=32,
+        shared_expert_intermediate_size=64, num_experts=4, num_experts_per_tok=2, norm_topk_prob=False,
+        rope_theta=10000.0)),
+    "mixtral": ("llama", 54, usual_settings, dict(
+        model_type="mixtral", num_hidden_layers=2, intermediate_size=32, num_local_experts=4, num_experts_per_tok=2,
+        rope_theta=1000000.0)),
+}
+
+
+def make(arch, seed, config):
+    settings = BASE | config
+    kind = transformers.AutoConfig.for_model(settings.pop("model_type"), **settings)
+    kind._attn_implementation = "eager"
+    model = transformers.AutoModelForCausalLM.from_config(kind).float().eval()
+    goldens.random_weights(model, seed, lambda name: 3.0 if ".gate." in name else 2.0)
+    numbers_that_choose(model, seed)
+    return model
+
+
+def tensors_of(arch, model):
+    for name, values in model.state_dict().items():
+        yield from parts(name, changed(arch, model.config, name, values.numpy(), False))
+
+
+def convert(path, arch, model, folder, settings):
+    writer = gguf.GGUFWriter(path, arch)
+    writer.add_name("random weights")
+    writer.add_file_type(7)
+    writer.add_quantization_version(2)
+    settings(writer, model.config)
+    add_vocabulary(writer, folder)
+    for target, values in tensors_of(arch, model):
+        type = Type.F32 if values.ndim == 1 or "ffn_gate_inp" in target else Type.Q8_0
+        writer.add_tensor(target, gguf.quants.quantize(np.ascontiguousarray(values), type), raw_dtype=type)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def fill(model, arch, path):
+    """The model with the weights of a file, dequantised to float32."""
+    tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(path).tensors}
+    state = model.state_dict()
+    for name, old in state.items():
+        found = [tensors.pop(target) for target, _ in parts(name, old.numpy())]
+        stored = [gguf.quants.dequantize(tensor.data, tensor.tensor_type).astype(np.float32) for tensor in found]
+        values = np.concatenate(stored, axis=1) if len(stored) > 1 else stored[0]
+        values = changed(arch, model.config, name, values.reshape(old.shape), True)
+        state[name] = torch.from_numpy(np.ascontiguousarray(values))
+    assert not tensors, tensors.keys()
+    model.load_state_dict(state)
+    return model
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        goldens.short_tokenizer(folder, links=False)
+        for name, (arch, seed, settings, config) in FAMILIES.items():
+            if sys.argv[1:] and name not in sys.argv[1:]:
+                continue
+            path = FIXTURES / f"micro-gguf/{name}-q8_0.gguf"
+            convert(path, arch, make(arch, seed, config), folder, settings)
+            path.chmod(0o644)
+            result = goldens.answers(lambda: fill(make(arch, seed, config), arch, path), folder, PROMPTS)
+            goldens.write(FIXTURES / f"goldens/micro-gguf-{name}.json", {
+                "name": f"micro-gguf-{name}", "fixture": str(path.relative_to(FIXTURES)), "reference": REFERENCE,
+                "weights": "GGUF q8_0 as llama.cpp's converter writes it, dequantised to float32", "notes": NOTES,
+            } | result)
+            print(name, path.stat().st_size)
+
+
+if __name__ == "__main__":
+    main()
