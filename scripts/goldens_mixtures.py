@@ -144,7 +144,40 @@ def mixtral():
     })
 
 
-FAMILIES = [qwen3_moe, qwen2_moe, mixtral]
+def filled(part, value):
+    def change(model):
+        for name, parameter in model.named_parameters():
+            if part in name:
+                parameter.fill_(value)
+    return change
+
+
+def gpt_oss():
+    """Windows in every second layer, sinks, biases, gates that reach their limit, and a yarn that rounds nothing."""
+    yarn = {
+        "rope_type": "yarn", "factor": 4.0, "beta_fast": 8.0, "beta_slow": 1.0, "truncate": False,
+        "original_max_position_embeddings": 64,
+    }
+    folder = make(
+        "gpt-oss", "gpt_oss", 37, head_dim=16, num_hidden_layers=3, intermediate_size=24, num_local_experts=4,
+        num_experts_per_tok=2, sliding_window=8, rope_theta=150000.0, rope_scaling=yarn, attention_bias=True,
+        swiglu_limit=7.0, rms_norm_eps=1e-05, scales={"sinks": 4.0, "gate_up_proj": 12.0, "down_proj": 2.0, "router": 3.0},
+        layer_types=["sliding_attention", "full_attention", "sliding_attention"])
+    rope = yarn | {"rope_theta": 150000.0}
+    golden("gpt-oss", folder, {
+        "sinks": goldens.weights(folder, filled("sinks", -100)),
+        "window": goldens.settings(folder, sliding_window=200),
+        "limit": goldens.settings(folder, swiglu_limit=1000.0),
+        "alpha": goldens.settings(folder, swiglu_alpha=1.0),
+        "router's bias": goldens.weights(folder, zeroed("router.bias")),
+        "experts' biases": goldens.weights(folder, zeroed("proj_bias")),
+        "attention's biases": goldens.weights(folder, zeroed("self_attn.o_proj.bias")),
+        "truncate": goldens.settings(folder, rope_parameters=rope | {"truncate": True}),
+        "rope scaling": goldens.settings(folder, rope_parameters={"rope_type": "default", "rope_theta": 150000.0}),
+    })
+
+
+FAMILIES = [qwen3_moe, qwen2_moe, mixtral, gpt_oss]
 
 if __name__ == "__main__":
     for family in FAMILIES:

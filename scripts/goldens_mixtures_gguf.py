@@ -30,17 +30,44 @@ STEMS = {
     "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm", "mlp.gate_proj": "ffn_gate",
     "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "mlp.gate": "ffn_gate_inp",
     "mlp.shared_expert.gate_proj": "ffn_gate_shexp", "mlp.shared_expert.up_proj": "ffn_up_shexp",
-    "mlp.shared_expert.down_proj": "ffn_down_shexp", "mlp.shared_expert_gate": "ffn_gate_inp_shexp",
+    "mlp.router": "ffn_gate_inp", "mlp.shared_expert.down_proj": "ffn_down_shexp", "mlp.shared_expert_gate": "ffn_gate_inp_shexp",
 }
 
 
-def parts(name, values):
+def open_parts(start, name, values):
+    """Those of gpt-oss: inputs before outputs, gates in the even places."""
+    ending = "bias" if name.endswith("_bias") else "weight"
+    if ending == "weight":
+        values = values.swapaxes(1, 2)
+    if "gate_up_proj" in name:
+        return [(f"{start}ffn_gate_exps.{ending}", values[:, ::2]), (f"{start}ffn_up_exps.{ending}", values[:, 1::2])]
+    return [(f"{start}ffn_down_exps.{ending}", values)]
+
+
+def joined(arch, name, stored):
+    """A parameter from its stored tensors."""
+    if arch != "gpt-oss" or "mlp.experts" not in name:
+        return np.concatenate(stored, axis=1) if len(stored) > 1 else stored[0]
+    values = stored[0]
+    if len(stored) > 1:
+        values = np.empty((values.shape[0], 2 * values.shape[1], *values.shape[2:]), np.float32)
+        values[:, ::2], values[:, 1::2] = stored
+    return values if name.endswith("_bias") else values.swapaxes(1, 2)
+
+
+def parts(arch, name, values):
     """The stored tensors of a parameter: llama.cpp's names, and what they hold of it."""
     if name.startswith("model.layers."):
         _, _, layer, name = name.split(".", 3)
         start = f"blk.{layer}."
     else:
         start = ""
+    if arch == "gpt-oss" and name.startswith("mlp.experts."):
+        return open_parts(start, name, values)
+    if arch == "gpt-oss" and name == "self_attn.sinks":
+        return [(start + "attn_sinks.weight", values)]
+    if arch == "gpt-oss" and name == "post_attention_layernorm.weight":
+        return [(start + "post_attention_norm.weight", values)]
     if name == "mlp.experts.gate_up_proj":
         half = values.shape[1] // 2
         return [(start + "ffn_gate_exps.weight", values[:, :half]), (start + "ffn_up_exps.weight", values[:, half:])]
@@ -99,13 +126,22 @@ def qwen3_settings(writer, config):
     usual_settings(writer, config)
     writer.add_key_length(config.head_dim)
     writer.add_value_length(config.head_dim)
-    writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    writer.add_expert_feed_forward_length(getattr(config, "moe_intermediate_size", config.intermediate_size))
 
 
 def qwen2_settings(writer, config):
     usual_settings(writer, config)
     writer.add_expert_feed_forward_length(config.moe_intermediate_size)
     writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
+
+
+def gpt_oss_settings(writer, config):
+    qwen3_settings(writer, config)
+    writer.add_sliding_window(config.sliding_window)
+    rope = config.rope_parameters
+    writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
+    writer.add_rope_scaling_factor(rope["factor"])
+    writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
 
 
 #: The name in GGUF, the seed, what writes the metadata, and the configuration.
@@ -120,6 +156,11 @@ FAMILIES = {
     "mixtral": ("llama", 54, usual_settings, dict(
         model_type="mixtral", num_hidden_layers=2, intermediate_size=32, num_local_experts=4, num_experts_per_tok=2,
         rope_theta=1000000.0)),
+    "gpt-oss": ("gpt-oss", 56, gpt_oss_settings, dict(
+        model_type="gpt_oss", head_dim=16, num_hidden_layers=2, intermediate_size=32, num_local_experts=4,
+        num_experts_per_tok=2, sliding_window=8, rms_norm_eps=1e-05, rope_parameters={
+            "rope_type": "yarn", "factor": 8.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False,
+            "original_max_position_embeddings": 32, "rope_theta": 150000.0})),
 }
 
 
@@ -135,7 +176,7 @@ def make(arch, seed, config):
 
 def tensors_of(arch, model):
     for name, values in model.state_dict().items():
-        yield from parts(name, changed(arch, model.config, name, values.numpy(), False))
+        yield from parts(arch, name, changed(arch, model.config, name, values.numpy(), False))
 
 
 def convert(path, arch, model, folder, settings):
@@ -146,7 +187,8 @@ def convert(path, arch, model, folder, settings):
     settings(writer, model.config)
     add_vocabulary(writer, folder)
     for target, values in tensors_of(arch, model):
-        type = Type.F32 if values.ndim == 1 or "ffn_gate_inp" in target else Type.Q8_0
+        kept = values.ndim == 1 or "ffn_gate_inp" in target or target.endswith("bias")
+        type = Type.F32 if kept else Type.Q8_0
         writer.add_tensor(target, gguf.quants.quantize(np.ascontiguousarray(values), type), raw_dtype=type)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -159,10 +201,10 @@ def fill(model, arch, path):
     tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(path).tensors}
     state = model.state_dict()
     for name, old in state.items():
-        found = [tensors.pop(target) for target, _ in parts(name, old.numpy())]
+        found = [tensors.pop(target) for target, _ in parts(arch, name, old.numpy())]
         stored = [gguf.quants.dequantize(tensor.data, tensor.tensor_type).astype(np.float32) for tensor in found]
-        values = np.concatenate(stored, axis=1) if len(stored) > 1 else stored[0]
-        values = changed(arch, model.config, name, values.reshape(old.shape), True)
+        values = joined(arch, name, stored).reshape(old.shape)
+        values = changed(arch, model.config, name, values, True)
         state[name] = torch.from_numpy(np.ascontiguousarray(values))
     assert not tensors, tensors.keys()
     model.load_state_dict(state)

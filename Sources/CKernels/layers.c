@@ -136,6 +136,23 @@ void hub_add(hub_team *team, float *x, const float *y, float scale, size_t count
     hub_team_run(team, (count + ADDED - 1) / ADDED, grain(ADDED), add, &a);
 }
 
+struct splitting {
+    const float *x;
+    size_t columns;
+    float *even, *odd;
+};
+
+static void split(void *context, size_t worker, size_t begin, size_t end) {
+    (void)worker;
+    const struct splitting *s = context;
+    for (size_t i = begin * s->columns; i < end * s->columns; i++) s->even[i] = s->x[2 * i], s->odd[i] = s->x[2 * i + 1];
+}
+
+void hub_split(hub_team *team, const float *x, size_t rows, size_t columns, float *even, float *odd) {
+    struct splitting s = {x, columns, even, odd};
+    hub_team_run(team, rows, grain(columns), split, &s);
+}
+
 struct combination {
     const hub_kernels *kernels;
     const float *results, *weights;

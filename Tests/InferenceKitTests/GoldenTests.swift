@@ -15,7 +15,7 @@ import Testing
         "micro-gemma2", "micro-gemma3", "micro-phi3", "micro-phi3-partial", "micro-phi3-longrope-short",
         "micro-phi3-longrope-long", "micro-gpt2", "micro-opt", "micro-opt-pickle",
         "micro-gemma4", "micro-gemma4-large", "micro-gemma4-unified",
-        "micro-qwen3-moe", "micro-qwen3-moe-together", "micro-qwen2-moe", "micro-mixtral",
+        "micro-qwen3-moe", "micro-qwen3-moe-together", "micro-qwen2-moe", "micro-mixtral", "micro-gpt-oss",
     ]
     private static let quantized = [
         "tiny-shakespeare-gguf-f16", "tiny-shakespeare-gguf-q8_0", "tiny-shakespeare-gguf-q4_0",
@@ -29,6 +29,7 @@ import Testing
         "micro-gguf-llama", "micro-gguf-mistral", "micro-gguf-qwen2", "micro-gguf-qwen3", "micro-gguf-gemma",
         "micro-gguf-gemma2", "micro-gguf-gemma3", "micro-gguf-phi3", "micro-gguf-gpt2",
         "micro-gguf-qwen3-moe", "micro-gguf-qwen2-moe", "micro-gguf-mixtral",
+        "micro-gguf-gpt-oss",
     ]
 
     private func golden(_ name: String) throws -> (golden: JSON, path: String) {

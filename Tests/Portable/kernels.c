@@ -336,8 +336,10 @@ static void between(hub_team *team) {
     enum { N = 1003 };
     float x[N], y[N], out[N], weight[N], bias[N];
     for (int i = 0; i < N; i++) x[i] = real() * 12, y[i] = real(), weight[i] = real(), bias[i] = real();
-    double worst[7] = {0};
-    for (int kind = 0; kind < 7; kind++) {
+    double worst[HUB_CLAMPED + 1] = {0};
+    for (int kind = 0; kind <= HUB_CLAMPED; kind++) {
+        // The last one's factor has limits of its own.
+        if (kind == HUB_CLAMPED) for (int i = 0; i < N; i++) y[i] *= 9;
         hub_activate(team, (hub_activation)kind, x, y, N, 1, N, out);
         for (int i = 0; i < N; i++) {
             double v = x[i], e = 0;
@@ -349,8 +351,10 @@ static void between(hub_team *team) {
             case HUB_RELU: e = v > 0 ? v : 0; break;
             case HUB_RELU_SQUARED: e = v > 0 ? v * v : 0; break;
             case HUB_TANH: e = tanh(v); break;
+            case HUB_CLAMPED: v = fmin(v, 7), e = v / (1 + exp(-1.702 * v)); break;
             }
-            double error = fabs(e * y[i] - out[i]) / (1 + fabs(e));
+            double factor = kind == HUB_CLAMPED ? fmax(-7, fmin(y[i], 7)) + 1 : y[i];
+            double error = fabs(e * factor - out[i]) / (1 + fabs(e * factor));
             if (!(error <= worst[kind])) worst[kind] = error;
         }
         if (worst[kind] > 6e-7) printf("%d: %g ", kind, worst[kind]);

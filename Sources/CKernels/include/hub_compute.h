@@ -192,7 +192,10 @@ void hub_rotate(
     hub_team *team, hub_rotation rotation, float *x, size_t stride, size_t rows, size_t heads, size_t head_size,
     size_t rotated, const float *cosines, const float *sines);
 
-typedef enum { HUB_SILU, HUB_GELU, HUB_GELU_TANH, HUB_QUICK_GELU, HUB_RELU, HUB_RELU_SQUARED, HUB_TANH } hub_activation;
+typedef enum {
+    HUB_SILU, HUB_GELU, HUB_GELU_TANH, HUB_QUICK_GELU, HUB_RELU, HUB_RELU_SQUARED, HUB_TANH, HUB_CLAMPED
+} hub_activation;
+/// HUB_CLAMPED is gpt-oss's: the quick GELU of x, which is at most 7, times one more than the factor, which is from -7 to 7.
 /// out = activation(x), times `factor` unless that is NULL. Each row has `columns` floats, `stride` between rows of
 /// both x and factor; out is dense.
 void hub_activate(
@@ -200,6 +203,8 @@ void hub_activate(
     size_t columns, float *out);
 /// x = x + scale * y
 void hub_add(hub_team *team, float *x, const float *y, float scale, size_t count);
+/// Splits rows of `2 * columns` numbers: the even ones and the odd ones.
+void hub_split(hub_team *team, const float *x, size_t rows, size_t columns, float *even, float *odd);
 /// Adds results of experts to rows: out[row] += weights[row][i] * results[places[row][i] - first], for the `used` places
 /// of a row that are in first ..< end, in their order.
 void hub_combine(

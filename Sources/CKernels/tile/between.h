@@ -116,6 +116,7 @@ INLINE vf activated(hub_activation activation, vf x) {
     case HUB_RELU: return MAX(x, (vf)0.0f);
     case HUB_RELU_SQUARED: return MAX(x, (vf)0.0f) * MAX(x, (vf)0.0f);
     case HUB_TANH: return tangent(x);
+    case HUB_CLAMPED: x = x > (vf)7.0f ? (vf)7.0f : x; return x / (one + exponential((vf)-1.702f * x));
     }
     return x;
 }
@@ -123,7 +124,14 @@ INLINE vf activated(hub_activation activation, vf x) {
 static void activate(hub_activation activation, const float *x, const float *factor, size_t count, float *out) {
     EACH_VECTOR(count, {
         vf v = activated(activation, load(x + i, left));
-        if (factor) v *= load(factor + i, left);
+        if (factor) {
+            vf f = load(factor + i, left);
+            if (activation == HUB_CLAMPED) {
+                f = f > (vf)7.0f ? (vf)7.0f : f;
+                f = (f < (vf)-7.0f ? (vf)-7.0f : f) + (vf)1.0f;
+            }
+            v *= f;
+        }
         store(out + i, v, left);
     });
 }

@@ -13,6 +13,8 @@ struct AttentionBlock: Sendable {
     private let output: Linear
     /// Before the rotation; nil for none.
     private let norms: (query: NormBlock?, key: NormBlock?, value: NormBlock?)
+    /// A logit of each head beside its scores; nil for none.
+    private let sinks: FloatBuffer?
     /// The kind of its rotary embedding; nil for none.
     private let rotary: (block: RotaryBlock, kind: Int)?
     /// What distances add to scores, with the matrices that make keys and queries of them; nil for nothing.
@@ -29,6 +31,7 @@ struct AttentionBlock: Sendable {
         key = try table.optionalLinear(.key, layer)
         value = try table.optionalLinear(.value, layer)
         output = try table.linear(.attentionOutput, layer)
+        sinks = d.hasSinks ? try table.vector(.sinks, layer) : nil
         if let distances, let key {
             self.distances = (
                 distances, try table.optionalLinear(.distanceKey, layer) ?? key,
@@ -117,6 +120,7 @@ struct AttentionBlock: Sendable {
             attention.format = step.rows[0].cache.format
             attention.scale = d.scale
             attention.cap = d.cap
+            attention.sinks = sinks.map { UnsafePointer($0.start) }
             guard var lists = added?.lists else { return hub_attend(w.team.team, &attention) }
             withUnsafePointer(to: &lists) {
                 attention.distances = $0

@@ -9,11 +9,12 @@ struct ExpertsBlock: Sendable {
     private let description: ModelDescription.Experts
     private let router: Linear
     private let routing: RoutingBlock
-    // By expert.
-    /// Empty for plain ones.
-    private let gates: [WeightMatrix]
-    private let ups: [WeightMatrix]
-    private let downs: [WeightMatrix]
+    /// nil for plain ones.
+    private let gates: ExpertMatrices?
+    private let ups: ExpertMatrices?
+    /// Both in one, their outputs alternating; then there is none of those.
+    private let pairs: ExpertMatrices?
+    private let downs: ExpertMatrices
     private let shared: FeedForwardBlock?
     /// Makes the factor of what the shared one gives; nil for none.
     private let scoring: Linear?
@@ -22,8 +23,10 @@ struct ExpertsBlock: Sendable {
         description = d
         router = try table.linear(.router, layer)
         routing = RoutingBlock(d, bias: try table.bias(.choiceBias, layer))
-        gates = d.isGated ? try table.experts(.expertGate, layer) : []
-        ups = try table.experts(.expertUp, layer)
+        let alternates = d.isGated && table.gatesAlternate
+        gates = d.isGated && !alternates ? try table.experts(.expertGate, layer) : nil
+        ups = alternates ? nil : try table.experts(.expertUp, layer)
+        pairs = alternates ? try table.alternatingExperts(layer) : nil
         downs = try table.experts(.expertDown, layer)
         shared = d.shared == nil ? nil : try FeedForwardBlock(sharedOf: d, layer, table)
         scoring = try table.optionalLinear(.sharedScore, layer)
@@ -63,19 +66,25 @@ struct ExpertsBlock: Sendable {
         w.multiply(
             space.gathered, columns: width,
             pieces.map { expert, rows in
-                let up = (ups[expert], (gates.isEmpty ? space.gate : space.up).start + rows.lowerBound * inner)
-                guard !gates.isEmpty else { return .init(rows: rows.count, products: [up]) }
-                let gate = (gates[expert], space.gate.start + rows.lowerBound * inner)
-                return .init(rows: rows.count, products: [gate, up])
+                let at = rows.lowerBound * inner
+                let products = [
+                    gates?.product(expert, space.gate.start + at),
+                    ups?.product(expert, (gates == nil ? space.gate : space.up).start + at),
+                    pairs?.product(expert, space.pairs.start + 2 * at),
+                ]
+                return .init(rows: rows.count, products: products.compactMap { $0 })
             })
+        if pairs != nil {
+            hub_split(w.team.team, space.pairs.start, rows, inner, space.gate.start, space.up.start)
+        }
         hub_activate(
-            w.team.team, description.activation.kernel, space.gate.start, gates.isEmpty ? nil : space.up.start,
-            inner, rows, inner, space.gate.start)
+            w.team.team, description.activation.kernel, space.gate.start,
+            description.isGated ? space.up.start : nil, inner, rows, inner, space.gate.start)
         w.multiply(
             space.gate, columns: inner,
             pieces.map { expert, rows in
-                .init(
-                    rows: rows.count, products: [(downs[expert], space.gathered.start + rows.lowerBound * width)])
+                let product = downs.product(expert, space.gathered.start + rows.lowerBound * width)
+                return .init(rows: rows.count, products: [product])
             })
     }
 
@@ -132,5 +141,13 @@ extension ExpertsBlock {
                 return (expert, own.lowerBound - range.lowerBound..<own.upperBound - range.lowerBound)
             }
         }
+    }
+}
+
+extension ExpertMatrices {
+    /// An expert's product.
+    fileprivate func product(_ expert: Int, _ out: UnsafeMutablePointer<Float>) -> Workspace.Group.Product {
+        let matrix = matrices[expert]
+        return .init(matrix: matrix, bias: biases.map { UnsafePointer($0.start + expert * matrix.rows) }, out: out)
     }
 }

@@ -50,6 +50,7 @@ extension ModelDescription.Activation {
         case .relu: HUB_RELU
         case .squaredRelu: HUB_RELU_SQUARED
         case .tanh: HUB_TANH
+        case .clamped: HUB_CLAMPED
         }
     }
 }

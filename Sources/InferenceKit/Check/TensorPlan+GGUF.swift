@@ -22,7 +22,6 @@ extension TensorPlan {
         ~attn_output.bias h
         """
     private static let attention3 = joined(three, "~attn_q.bias q", "~attn_k.bias k", "~attn_v.bias k")
-    private static let biased3 = joined(three, "attn_q.bias q", "attn_k.bias k", "attn_v.bias k")
     private static let headNorms3 = joined("attn_q_norm.weight d", "attn_k_norm.weight d")
     private static let gated3 = """
         ffn_gate.weight i h !sparse
@@ -101,16 +100,6 @@ extension TensorPlan {
         ssm_d inner_size
         ssm_out.weight h inner_size
         """
-    private static let openFile = """
-        attn_norm.weight h
-        post_attention_norm.weight h
-        attn_output.bias h
-        attn_sinks.weight n
-        ffn_gate_inp.bias e
-        ffn_gate_exps.bias e f
-        ffn_up_exps.bias e f
-        ffn_down_exps.bias e h
-        """
     static let gguf: [String: TensorPlan] = [
         "smollm3": llama3,
         "granite": llama3,
@@ -123,7 +112,6 @@ extension TensorPlan {
         "deepseek2": file(
             joined(norms3, latent3, gated3, experts3(), shared3("n_shared_experts*moe_intermediate_size")),
             ["first_k_dense_replace": 0]),
-        "gpt-oss": file(joined(openFile, biased3, experts3())),
         "falcon": file(
             joined(
                 "attn_norm.* h", "~attn_norm_2.* h", "attn_qkv.weight q+2*k h", "attn_output.weight h q",

@@ -83,18 +83,6 @@ extension TensorPlan {
         self_attn.k_norm.weight d !linear
         """
 
-    /// Experts in one transposed tensor; in MLX gate and up projection separate.
-    private static let openMixture = """
-        mlp.router.* e h
-        mlp.experts.gate_up_proj e h 2*i !@experts.gate_proj.
-        mlp.experts.gate_up_proj_bias e 2*i !@experts.gate_proj.
-        mlp.experts.down_proj e i h !@experts.gate_proj.
-        mlp.experts.down_proj_bias e h !@experts.gate_proj.
-        mlp.experts.gate_proj.* e i h ?@experts.gate_proj.
-        mlp.experts.up_proj.* e i h ?@experts.gate_proj.
-        mlp.experts.down_proj.* e h i ?@experts.gate_proj.
-        self_attn.sinks n
-        """
     private static let llama4 = decoder(
         joined(
             norms, attention, allBiases("attention_bias"),
@@ -141,8 +129,6 @@ extension TensorPlan {
                 norms, attention, "self_attn.q_norm.weight d ?use_qk_norm",
                 "self_attn.k_norm.weight d ?use_qk_norm",
                 biases("attention_bias"), routed, corrected), ["first_k_dense_replace": 1]),
-        "gpt_oss": decoder(
-            joined(norms, attention, allBiases("attention_bias"), openMixture), ["attention_bias": 1]),
         "llama4": llama4, "llama4_text": llama4,
     ]
 }

@@ -9,6 +9,8 @@ struct ExpertSpace {
     let gathered: FloatBuffer
     let gate: FloatBuffer
     let up: FloatBuffer
+    /// Both, where they alternate; untouched memory costs nothing elsewhere.
+    let pairs: FloatBuffer
     /// The router's, `[rows][experts]`.
     let scores: FloatBuffer
     /// What the packed rows of all experts take.
@@ -22,11 +24,12 @@ struct ExpertSpace {
         guard let used = mixtures.map(\.used).max(), let inner = mixtures.map(\.width).max(),
             let count = mixtures.map(\.count).max()
         else { return nil }
-        let fitting = Self.most / (4 * (d.width + 2 * inner))
+        let fitting = Self.most / (4 * (d.width + 4 * inner))
         capacity = max(rows, min(rows * used, fitting))
         gathered = FloatBuffer(capacity * d.width)
         gate = FloatBuffer(capacity * inner)
         up = FloatBuffer(capacity * inner)
+        pairs = FloatBuffer(capacity * 2 * inner)
         scores = FloatBuffer(rows * count)
         packedBytes = hub_packed_bytes(capacity, max(d.width, inner)) + count * Self.alignment
     }

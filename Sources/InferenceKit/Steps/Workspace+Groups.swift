@@ -3,8 +3,14 @@ import CKernels
 extension Workspace {
     /// Rows that stand side by side, and matrices that they are multiplied with.
     struct Group {
+        struct Product {
+            let matrix: WeightMatrix
+            let bias: UnsafePointer<Float>?
+            let out: UnsafeMutablePointer<Float>
+        }
+
         let rows: Int
-        let products: [(matrix: WeightMatrix, out: UnsafeMutablePointer<Float>)]
+        let products: [Product]
     }
 
     /// Multiplies groups of rows, one behind the other, each with its own matrices, all at once.
@@ -28,14 +34,14 @@ extension Workspace {
                                 to: hub_group(
                                     input: inputs.baseAddress! + place, products: products.baseAddress! + index,
                                     count: group.products.count))
-                            for (matrix, out) in group.products {
-                                precondition(matrix.columns == columns)
-                                matrices.initializeElement(at: index, to: matrix.layout)
+                            for product in group.products {
+                                precondition(product.matrix.columns == columns)
+                                matrices.initializeElement(at: index, to: product.matrix.layout)
                                 products.initializeElement(
                                     at: index,
                                     to: hub_product(
-                                        matrix: matrices.baseAddress! + index, bias: nil, out: out,
-                                        stride: matrix.rows))
+                                        matrix: matrices.baseAddress! + index, bias: product.bias,
+                                        out: product.out, stride: product.matrix.rows))
                                 index += 1
                             }
                             row += group.rows

@@ -70,7 +70,13 @@ struct TensorSource: Sendable {
     /// Matrices of `rows` by `columns` each, which are one tensor.
     ///
     /// - Throws: as ``matrix(_:rows:columns:isTransposed:)`` does.
-    func matrices(_ name: String, count: Int, rows: Int, columns: Int) throws(AIError) -> [WeightMatrix] {
+    func matrices(_ name: String, count: Int, rows: Int, columns: Int, isTransposed: Bool = false) throws(AIError)
+        -> [WeightMatrix]
+    {
+        if isTransposed {
+            let whole = try matrix(name, stack: count, rows: rows, columns: count * columns, isTransposed: true)
+            return (0..<count).map { whole.columns($0 * columns..<($0 + 1) * columns) }
+        }
         let whole = try matrix(name, stack: count, rows: count * rows, columns: columns, isTransposed: false)
         return (0..<count).map { whole.rows($0 * rows..<($0 + 1) * rows) }
     }

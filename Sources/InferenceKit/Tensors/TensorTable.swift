@@ -3,9 +3,9 @@ import ModelFormats
 
 /// A model's tensors by their role: the description says which there are, the architecture what they are called.
 struct TensorTable: Sendable {
-    private let source: TensorSource
-    private let names: TensorNames
-    private let prefix: String
+    let source: TensorSource
+    let names: TensorNames
+    let prefix: String
     private let shapes: [Key: [Int]]
     private let description: ModelDescription
 
@@ -30,7 +30,7 @@ struct TensorTable: Sendable {
         names.name(role, layer: layer, isBias: isBias, prefix: prefix)
     }
 
-    private func shape(_ role: TensorRole, _ layer: Int?, isBias: Bool = false) -> [Int]? {
+    func shape(_ role: TensorRole, _ layer: Int?, isBias: Bool = false) -> [Int]? {
         shapes[Key(role: role, layer: layer, isBias: isBias)]
     }
 
@@ -62,19 +62,6 @@ struct TensorTable: Sendable {
         guard let shape = shape(role, layer) else { preconditionFailure("the description has no \(role)") }
         return try source.matrix(
             name(first, layer), rows: rows, columns: shape[1], isTransposed: names.isTurned(role, layer: layer))
-    }
-
-    /// The matrices of a layer's experts.
-    func experts(_ role: TensorRole, _ layer: Int) throws(AIError) -> [WeightMatrix] {
-        guard let shape = shape(role, layer) else { preconditionFailure("the description has no \(role)") }
-        let members = names.members(role, isBias: false)
-        let (rows, first) = (shape[1] * members.count, shape[1] * members.firstIndex(of: role)!)
-        let stored = names.stored(role, layer, isBias: false, shape, prefix: prefix)
-        var all: [WeightMatrix] = []
-        for name in stored {
-            all += try source.matrices(name, count: shape[0] / stored.count, rows: rows, columns: shape[2])
-        }
-        return all.map { $0.rows(first..<first + shape[1]) }
     }
 
     /// A norm's weight.
@@ -169,6 +156,10 @@ extension TensorNames {
             var (shape, side) = (isTurned ? need.shape.reversed() : need.shape, isTurned ? 1 : 0)
             if ExpertNames.roles.contains(need.role) {
                 if experts[0].areSeparate { shape.removeFirst() } else { side = 1 }
+                if experts[0].isTransposed, !need.isBias {
+                    shape.swapAt(shape.count - 1, shape.count - 2)
+                    side += 1
+                }
             }
             if vectors.contains(need.role) { shape.removeFirst() }
             for name in stored(need.role, need.layer, isBias: need.isBias, need.shape, prefix: prefix) {
@@ -189,7 +180,9 @@ extension TensorNames {
             return [name(members(role, isBias: isBias)[0], layer: layer, isBias: isBias, prefix: prefix)]
         }
         let start = "\(prefix)\(self.layer)\(layer)."
-        return (0..<(experts[0].areSeparate ? shape[0] : 1)).map { start + experts[0].name(role, $0) }
+        return (0..<(experts[0].areSeparate ? shape[0] : 1)).map {
+            start + experts[0].name(role, $0, isBias: isBias)
+        }
     }
 
     /// Whether a tensor may be there, though no description has it: masks, frequencies, a tied head.

@@ -35,6 +35,15 @@ struct WeightMatrix: Sendable {
         return WeightMatrix(part, in: files)
     }
 
+    /// Some of its inputs, where they lie one after the other.
+    func columns(_ range: Range<Int>) -> WeightMatrix {
+        precondition(layout.transposed && range.lowerBound >= 0 && range.upperBound <= columns)
+        var part = layout
+        part.columns = range.count
+        part.weights = layout.weights + range.lowerBound * layout.stride
+        return WeightMatrix(part, in: files)
+    }
+
     /// One row as float32.
     func widen(row: Int, into out: UnsafeMutablePointer<Float>) {
         precondition((0..<rows).contains(row))

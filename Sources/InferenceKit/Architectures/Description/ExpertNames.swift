@@ -9,6 +9,11 @@ struct ExpertNames: Sendable {
     let down: String
     /// What follows the stems.
     var ending = ".weight"
+    var biasEnding = ".bias"
+    /// Whether the outputs of a gate and those of the other matrix alternate in their one tensor.
+    var alternates = false
+    /// Whether inputs come before outputs.
+    var isTransposed = false
 
     /// `mlp.experts.0.gate_proj.weight`, in nearly all files.
     static let each = ExpertNames(
@@ -50,13 +55,13 @@ struct ExpertNames: Sendable {
     }
 
     /// The name of a tensor, after that of its layer.
-    func name(_ role: TensorRole, _ expert: Int) -> String {
-        stem(role).replacing("#", with: String(expert)) + ending
+    func name(_ role: TensorRole, _ expert: Int, isBias: Bool = false) -> String {
+        stem(role).replacing("#", with: String(expert)) + (isBias ? biasEnding : ending)
     }
 
     /// Whether a file has tensors of these names.
     func isStored(_ stored: Set<String>) -> Bool {
         let mark = "." + name(.expertDown, 0)
-        return stored.contains { $0.hasSuffix(mark) }
+        return stored.contains { $0.hasSuffix(mark) || $0.hasSuffix(mark + "_blocks") }
     }
 }

@@ -10,6 +10,7 @@ extension ModelDescription {
         var activation: Activation
         /// `down(activation(gate(x)) * up(x))`; otherwise `down(activation(up(x)))`.
         var isGated = true
+        var hasBias = false
         var routing = Routing()
         /// What every row goes through; nil for none.
         var shared: Shared?
@@ -84,8 +85,13 @@ extension ModelDescription.Experts {
         var needs: [(TensorRole, Bool, [Int])] = [(.router, false, [count, outer])]
         if routing.hasBias { needs.append((.router, true, [count])) }
         if routing.hasChoiceBias { needs.append((.choiceBias, true, [count])) }
-        if isGated { needs.append((.expertGate, false, [count, width, outer])) }
-        needs += [(.expertUp, false, [count, width, outer]), (.expertDown, false, [count, outer, width])]
+        for (role, shape) in [
+            (TensorRole.expertGate, [count, width, outer]), (.expertUp, [count, width, outer]),
+            (.expertDown, [count, outer, width]),
+        ] where isGated || role != .expertGate {
+            needs.append((role, false, shape))
+            if hasBias { needs.append((role, true, [shape[0], shape[1]])) }
+        }
         if let shared {
             if isGated { needs.append((.sharedGate, false, [shared.width, outer])) }
             needs += [(.sharedUp, false, [shared.width, outer]), (.sharedDown, false, [outer, shared.width])]

@@ -83,6 +83,7 @@ extension ModelDescription {
                 if vectors.hasQueries { add(.distanceQuery, a.queryWidth, width, bias: true) }
             }
             add(.attentionOutput, width, a.queryWidth, bias: a.hasOutputBias)
+            if a.hasSinks { add(.sinks, a.heads) }
             if hasFirst, d.hasAttentionNorm { add(.attentionNorm, d.norm, width) }
             if hasLast { add(.attentionPostNorm, d.norm, width) }
         }

@@ -184,6 +184,9 @@ struct ModelDescription: Sendable, Hashable {
         var valueNorm: Float?
         /// Whether values are the projected keys, before their norm and rotation.
         var hasKeysAsValues = false
+        /// Whether each head has a logit beside the scores that takes its part of the softmax and gives nothing
+        /// (https://arxiv.org/abs/2309.17453).
+        var hasSinks = false
         /// The earlier layer whose keys and values it reads; nil where it has its own.
         var source: Int?
 
@@ -193,7 +196,7 @@ struct ModelDescription: Sendable, Hashable {
         var keyWidth: Int { kvHeads * headSize }
     }
 
-    enum Activation: Sendable, Hashable { case silu, gelu, geluTanh, quickGelu, relu, squaredRelu, tanh }
+    enum Activation: Sendable, Hashable { case silu, gelu, geluTanh, quickGelu, relu, squaredRelu, tanh, clamped }
 
     struct FeedForward: Sendable, Hashable {
         var width: Int

@@ -7,7 +7,7 @@ enum TensorRole: Sendable, Hashable {
     case layerTable, layerProjection, layerProjectionNorm
     case headDense, headNorm, head, headRest
     // Of a layer.
-    case attentionNorm, query, key, value, attentionOutput, queryNorm, keyNorm, attentionPostNorm
+    case attentionNorm, query, key, value, attentionOutput, queryNorm, keyNorm, attentionPostNorm, sinks
     case distanceKey, distanceQuery
     case feedForwardNorm, gate, up, down, feedForwardPostNorm
     case layerGate, layerOutput, layerNorm, layerFactor
