@@ -44,16 +44,22 @@ def text(folder, **changes):
     return settings(folder, text_config=inner | changes)
 
 
-def fill(folder, model, scales, names=lambda name: name, extra=None):
-    """Random weights, also of the layers' factors, which are buffers; saved in bfloat16."""
-    random_weights(model, 7, lambda name: scales.get(name.split(".")[-2], 1.5))
-    tensors = dict(model.named_parameters())
-    generator = torch.Generator().manual_seed(8)
+@torch.no_grad()
+def random_factors(model):
+    """Numbers for the factors of layers, which are buffers; those by name."""
+    generator, found = torch.Generator().manual_seed(8), {}
     for name, buffer in model.named_buffers():
         if name.endswith("layer_scalar"):
             buffer.copy_((0.6 + 0.5 * torch.rand(buffer.shape, generator=generator)).bfloat16().float())
-            tensors[name] = buffer
-    tensors = {names(name): value.detach().bfloat16().contiguous() for name, value in tensors.items()}
+            found[name] = buffer
+    return found
+
+
+def fill(folder, model, scales, extra=None):
+    """Random weights, saved in bfloat16."""
+    random_weights(model, 7, lambda name: scales.get(name.split(".")[-2], 1.5))
+    tensors = dict(model.named_parameters()) | random_factors(model)
+    tensors = {name: value.detach().bfloat16().contiguous() for name, value in tensors.items()}
     safetensors.torch.save_file(tensors | (extra or {}), folder / "model.safetensors", metadata={"format": "pt"})
 
 

@@ -27,7 +27,7 @@ import Testing
     /// Each family as llama.cpp's converter writes it.
     private static let converted = [
         "micro-gguf-llama", "micro-gguf-mistral", "micro-gguf-qwen2", "micro-gguf-qwen3", "micro-gguf-gemma",
-        "micro-gguf-gemma2", "micro-gguf-gemma3", "micro-gguf-phi3", "micro-gguf-gpt2",
+        "micro-gguf-gemma2", "micro-gguf-gemma3", "micro-gguf-gemma4", "micro-gguf-phi3", "micro-gguf-gpt2",
         "micro-gguf-qwen3-moe", "micro-gguf-qwen2-moe", "micro-gguf-mixtral",
         "micro-gguf-gpt-oss",
     ]

@@ -269,6 +269,17 @@ import Testing
             "gpt-oss", ["attention.sliding_window": 8],
             lists: ["attention.sliding_window_pattern": [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]])
         #expect(flags.cache?.windowedLayers == 6 && flags.cache?.fullLayers == 6)
+        let kinds = [
+            "attention.key_length": 512, "attention.key_length_swa": 256, "attention.sliding_window": 16,
+            "attention.shared_kv_layers": 6,
+        ]
+        let gemma = try gguf(
+            "gemma4", kinds,
+            lists: [
+                "attention.sliding_window_pattern": [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0],
+                "attention.head_count_kv": [2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1],
+            ])
+        #expect(estimate(gemma).cacheBytesPerPosition == 24576)
         #expect(try gguf("bert", [:]).cache?.keepsPositions == false)
     }
 

@@ -38,10 +38,11 @@ package struct CacheConfiguration: Sendable, Hashable {
         if let rank = fields.optionalCount("kv_lora_rank") {
             numbersPerWindowedLayer = rank + (fields.optionalCount("qk_rope_head_dim") ?? 0)
             numbersPerLayer = numbersPerWindowedLayer
+        } else if isGemma, let numbers = fields.numbersOfGemma(kvHeads: kvHeads, headSize: headSize) {
+            (numbersPerLayer, numbersPerWindowedLayer) = numbers
         } else if let kvHeads, let headSize {
             numbersPerWindowedLayer = 2 * kvHeads * headSize
-            let global = isGemma ? fields.globalHeads() : (kvHeads: nil, size: nil)
-            numbersPerLayer = 2 * (global.kvHeads ?? kvHeads) * (global.size ?? headSize)
+            numbersPerLayer = numbersPerWindowedLayer
         } else {
             return nil
         }
@@ -95,15 +96,28 @@ extension ConfigurationFields {
         return try attention?.count("kv_n_heads") ?? heads
     }
 
-    /// The heads of Gemma 4's layers that see everything, where they differ from the others: listed by layer since
-    /// transformers 5.23, told of all before.
-    fileprivate func globalHeads() -> (kvHeads: Int?, size: Int?) {
+    /// Numbers per position in Gemma 4's layers that see everything, and in the others. Their heads are listed by layer
+    /// since transformers 5.23, and told of all before; GGUF tells of both kinds, and lists heads of keys that differ.
+    fileprivate func numbersOfGemma(kvHeads: Int?, headSize: Int?) -> (full: Int, windowed: Int)? {
+        guard let headSize else { return nil }
+        if let small = optionalCount("head_dim_swa") {
+            let (listed, kinds) = (integers("num_key_value_heads"), strings("layer_types"))
+            func count(_ kind: String) -> Int? {
+                guard let listed else { return kvHeads }
+                guard let place = kinds.firstIndex(of: kind), place < listed.count else { return nil }
+                return (1...Int(Int32.max)).contains(listed[place]) ? listed[place] : nil
+            }
+            guard let full = count("full_attention"), let windowed = count("sliding_attention") else { return nil }
+            return (2 * full * headSize, 2 * windowed * small)
+        }
+        guard let kvHeads else { return nil }
+        var global: (kvHeads: Int?, size: Int?) = (nil, optionalCount("global_head_dim") ?? 512)
+        if isTrue("attention_k_eq_v") { global.kvHeads = optionalCount("num_global_key_value_heads") }
         if let listed = optionalObject("per_layer_config") {
             let own = listed.all.members.first.flatMap { listed.optionalObject($0.key) }
-            return (own?.optionalCount("num_key_value_heads"), own?.optionalCount("head_dim"))
+            global = (own?.optionalCount("num_key_value_heads"), own?.optionalCount("head_dim"))
         }
-        let kvHeads = isTrue("attention_k_eq_v") ? optionalCount("num_global_key_value_heads") : nil
-        return (kvHeads, optionalCount("global_head_dim") ?? 512)
+        return (2 * (global.kvHeads ?? kvHeads) * (global.size ?? headSize), 2 * kvHeads * headSize)
     }
 
     /// More layers than any model has; larger counts are not enumerated.

@@ -88,7 +88,10 @@ extension ModelConfiguration {
     private static let names: [(String, String)] = [
         ("embedding_length", "hidden_size"), ("block_count", "num_hidden_layers"),
         ("attention.head_count", "num_attention_heads"), ("attention.head_count_kv", "num_key_value_heads"),
-        ("attention.key_length", "head_dim"), ("feed_forward_length", "intermediate_size"),
+        ("attention.key_length", "head_dim"), ("attention.key_length_swa", "head_dim_swa"),
+        ("rope.dimension_count_swa", "rope_dimension_count_swa"),
+        ("embedding_length_per_layer_input", "hidden_size_per_layer_input"),
+        ("feed_forward_length", "intermediate_size"),
         ("vocab_size", "vocab_size"), ("context_length", "max_position_embeddings"),
         ("attention.layer_norm_epsilon", "layer_norm_eps"), ("rope.dimension_count", "rope_dimension_count"),
         ("attn_logit_softcapping", "attn_logit_softcapping"),

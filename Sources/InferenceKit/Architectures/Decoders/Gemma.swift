@@ -82,8 +82,8 @@ extension Settings {
     }
 
     /// - Parameter normOffset: what norms add to their weights; llama.cpp's converter has added it.
-    mutating func gemma(normOffset: Float = 1) throws(AIError) -> ModelDescription {
-        var model = try decoder(normOffset: isGGUF ? 0 : normOffset, isTied: true)
+    mutating func gemma(normOffset: Float = 1, isUneven: Bool = false) throws(AIError) -> ModelDescription {
+        var model = try decoder(normOffset: isGGUF ? 0 : normOffset, isTied: true, isUneven: isUneven)
         // hidden_act of the first files is wrong: all of them were trained with the tanh form.
         let activation = activation(text("hidden_activation"), default: .geluTanh)
         for index in model.layers.indices { model.layers[index].feedForward?.activation = activation }

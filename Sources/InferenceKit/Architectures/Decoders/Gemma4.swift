@@ -6,21 +6,23 @@ import ModelFormats
 /// last layers that read the keys and values of earlier ones, and in small models rows of tokens for each layer.
 extension Architecture {
     static let gemma4 = Architecture(
-        "Gemma 4", ["gemma4_text", "gemma4", "gemma4_unified_text", "gemma4_unified"], gguf: [],
+        "Gemma 4", ["gemma4_text", "gemma4", "gemma4_unified_text", "gemma4_unified"], gguf: ["gemma4"],
         classes: ["Gemma4", "Gemma4Unified"].flatMap {
             [
                 .generator("\($0)ForCausalLM"), .generator("\($0)ForConditionalGeneration"),
                 .base("\($0)TextModel"),
             ]
-        }, names: .gemma4
+        }, names: .gemma4, ggufTensors: .gemma4GGUF
     ) { settings throws(AIError) in
-        var model = try settings.gemma(normOffset: 0)
+        var model = try settings.gemma(normOffset: 0, isUneven: true)
         try settings.shape(&model)
         model.layerInputs = try settings.layerInputs(model)
         if settings.text("use_bidirectional_attention") == "all" {
             settings.obstacles.append("use_bidirectional_attention all")
         }
-        if settings.flag("enable_moe_block") == true { settings.obstacles.append("a mixture of experts") }
+        if settings.isGGUF ? settings.configuration.experts != nil : settings.flag("enable_moe_block") == true {
+            settings.obstacles.append("a mixture of experts")
+        }
         return model
     }
 }
@@ -39,6 +41,16 @@ extension TensorNames {
         for matrix in ["k_proj", "v_proj"] {
             names.ignored += ["weight", "scales", "biases"].map { "self_attn.\(matrix).\($0)" }
         }
+        return names
+    }()
+
+    fileprivate static let gemma4GGUF: TensorNames = {
+        var names = gguf.with([
+            .layerTable: "per_layer_token_embd", .layerProjection: "per_layer_model_proj",
+            .layerProjectionNorm: "per_layer_proj_norm", .layerGate: "inp_gate", .layerOutput: "proj",
+            .layerNorm: "post_norm", .layerFactor: "layer_output_scale",
+        ])
+        names.ignored = ["attn_k.weight", "attn_v.weight", "attn_k_norm.weight"]
         return names
     }()
 }
@@ -63,7 +75,7 @@ extension Settings {
             attention.valueNorm = model.finalNorm?.epsilon
             attention.rotary = try rotary(attention.headSize, isFull: isFull)
             attention.window = isFull ? nil : count("sliding_window") ?? 512
-            attention.hasKeysAsValues = isFull && flag("attention_k_eq_v") == true
+            attention.hasKeysAsValues = hasKeysAsValues(index, isFull: isFull)
             if index >= own.count {
                 guard let source = own.lastIndex(of: kind) else {
                     throw .malformed(path, "num_kv_shared_layers leaves no layer of the kind \(kind.printable)")
@@ -71,14 +83,22 @@ extension Settings {
                 (attention.source, attention.hasKeysAsValues) = (source, false)
                 if flag("use_double_wide_mlp") == true { model.layers[index].feedForward?.width *= 2 }
             }
+            if isGGUF, let width = try listed("intermediate_size", index) {
+                model.layers[index].feedForward?.width = width
+            }
             model.layers[index].attention = attention
             model.layers[index].norms = .around
-            model.layers[index].hasFactor = true
+            model.layers[index].hasFactor = !isGGUF || stores("blk.\(index).layer_output_scale.weight") != false
         }
         model.head?.cap = Float(number("final_logit_softcapping") ?? 0)
     }
 
     private static let full = "full_attention"
+
+    /// Whether a layer makes values of keys. GGUF does not say: there is no matrix then.
+    private func hasKeysAsValues(_ layer: Int, isFull: Bool) -> Bool {
+        isGGUF ? stores("blk.\(layer).attn_v.weight") == false : isFull && flag("attention_k_eq_v") == true
+    }
 
     /// The width of a layer's heads and the number of those of keys: listed by layer since transformers 5.23, before
     /// that told of the layers that see everything.
@@ -86,6 +106,11 @@ extension Settings {
         _ layer: Int, isFull: Bool, of usual: ModelDescription.Attention
     ) throws(AIError) -> (size: Int, kvHeads: Int) {
         var (size, kvHeads) = (JSON?.none, JSON?.none)
+        if isGGUF {
+            // key_length is that of the layers that see everything.
+            let size = try listed(isFull ? "head_dim" : "head_dim_swa", layer) ?? usual.headSize
+            return (size, try listed("num_key_value_heads", layer) ?? usual.kvHeads)
+        }
         if let listed = object("per_layer_config") {
             let own = listed["\(layer)"]?.object
             (size, kvHeads) = (own?["head_dim"], own?["num_key_value_heads"])
@@ -100,16 +125,16 @@ extension Settings {
         )
     }
 
-    /// - Throws: ``ErrorCode/malformedModel`` for what is no size.
-    private func size(_ value: JSON?, _ name: String) throws(AIError) -> Int? {
-        guard let value, !value.isNull else { return nil }
-        guard let size = value.double.flatMap({ Int(exactly: $0) }), (1...Int(Int32.max)).contains(size) else {
-            throw .malformed(path, "\(name) is no size")
-        }
-        return size
-    }
-
     private mutating func rotary(_ headSize: Int, isFull: Bool) throws(AIError) -> ModelDescription.Rotary {
+        if isGGUF {
+            let base = number(isFull ? "rope_theta" : "rope_local_base_freq") ?? (isFull ? 1_000_000 : 10_000)
+            guard base > 0, base.isFinite, headSize % 2 == 0 else {
+                throw .malformed(path, "the rotary embedding has no positive base or heads of \(headSize)")
+            }
+            // Pairs that do not turn have a large divisor in rope_freqs, which only these layers use.
+            let hasFactors = isFull && stores("rope_freqs.weight") != false
+            return ModelDescription.Rotary(base: base, rotated: headSize, hasFactors: hasFactors)
+        }
         if isFull, !has("rope_parameters") {
             return ModelDescription.Rotary(
                 base: 1_000_000, rotated: headSize, scaling: .proportional(turning: headSize / 8, factor: 1))
@@ -120,12 +145,15 @@ extension Settings {
 
     /// The rows of tokens for each layer; nil for none. The unified models have none.
     fileprivate func layerInputs(_ model: ModelDescription) throws(AIError) -> ModelDescription.LayerInputs? {
-        let usual = configuration.decoderType?.hasPrefix("gemma4_unified") == true ? 0 : 256
+        let isPlain = isGGUF || configuration.decoderType?.hasPrefix("gemma4_unified") == true
+        let usual = isPlain ? 0 : 256
         guard number("hidden_size_per_layer_input") ?? Double(usual) != 0, let norm = model.finalNorm else {
             return nil
         }
         let width = try size(value("hidden_size_per_layer_input"), "hidden_size_per_layer_input") ?? usual
-        let rows = try size(value("vocab_size_per_layer_input"), "vocab_size_per_layer_input") ?? 262_144
+        let rows =
+            try size(value("vocab_size_per_layer_input"), "vocab_size_per_layer_input")
+            ?? (isGGUF ? model.vocabulary : 262_144)
         guard rows >= model.vocabulary else {
             throw .malformed(path, "vocab_size_per_layer_input is \(rows), less than vocab_size")
         }

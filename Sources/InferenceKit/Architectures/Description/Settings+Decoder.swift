@@ -5,20 +5,26 @@ extension Settings {
     /// A decoder like Llama (https://arxiv.org/abs/2307.09288): RMS norms before each half, grouped queries, rotary
     /// embeddings over the whole head, a gated feed-forward block with SiLU, no biases. Families change what differs.
     ///
+    /// - Parameter isUneven: whether layers may differ in sizes, which GGUF then lists. Each gets those of the first.
     /// - Throws: ``ErrorCode/malformedModel`` for a missing size.
-    mutating func decoder(normOffset: Float = 0, isTied: Bool = false) throws(AIError) -> ModelDescription {
+    mutating func decoder(normOffset: Float = 0, isTied: Bool = false, isUneven: Bool = false) throws(AIError)
+        -> ModelDescription
+    {
         let c = configuration
         let width = try need(c.hiddenSize, "hidden_size")
         let heads = try need(c.heads, "num_attention_heads")
         let headSize = try need(c.headSize, "head_dim")
+        var (kvHeads, inner) = (c.kvHeads, c.intermediateSize)
+        if isUneven, kvHeads == nil { kvHeads = try listed("num_key_value_heads", 0) }
+        if isUneven, inner == nil { inner = try listed("intermediate_size", 0) }
         let norm = ModelDescription.Norm(kind: .rms(offset: normOffset), epsilon: Float(c.rmsNormEpsilon ?? 1e-6))
         let attention = ModelDescription.Attention(
-            heads: heads, kvHeads: try need(c.kvHeads, "num_key_value_heads"), headSize: headSize,
+            heads: heads, kvHeads: try need(kvHeads, "num_key_value_heads"), headSize: headSize,
             scale: 1 / Float(headSize).squareRoot(), rotary: try rotary(headSize: headSize),
             hasInputBias: has(bias: "attention_bias", of: "attn_q"),
             hasOutputBias: has(bias: "attention_bias", of: "attn_output"))
         let feedForward = ModelDescription.FeedForward(
-            width: try need(c.intermediateSize, "intermediate_size"),
+            width: try need(inner, "intermediate_size"),
             activation: activation(c.activation, default: .silu), isGated: true,
             hasBias: has(bias: "mlp_bias", of: "ffn_down"))
         let layer = ModelDescription.Layer(

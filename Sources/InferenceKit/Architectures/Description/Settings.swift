@@ -50,6 +50,27 @@ struct Settings {
         return value
     }
 
+    /// A size of one layer, which a setting lists or has for all; nil if the file has none.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for what is no size, or a list that is too short.
+    func listed(_ key: String, _ layer: Int) throws(AIError) -> Int? {
+        guard let value = value(key) else { return nil }
+        guard let list = value.array else { return try size(value, key) }
+        guard list.indices.contains(layer) else { throw .malformed(path, "\(key) has no layer \(layer)") }
+        return try size(list[layer], key)
+    }
+
+    /// A size from 1 to 2^31 - 1, so that products of two cannot overflow; nil if there is none.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for what is no size.
+    func size(_ value: JSON?, _ name: String) throws(AIError) -> Int? {
+        guard let value, !value.isNull else { return nil }
+        guard let size = value.double.flatMap({ Int(exactly: $0) }), (1...Int(Int32.max)).contains(size) else {
+            throw .malformed(path, "\(name) is no size")
+        }
+        return size
+    }
+
     /// More layers than any model has; a configuration that asks for more is not described.
     private static let mostLayers = 10_000
 
