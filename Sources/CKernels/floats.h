@@ -36,6 +36,14 @@ static inline float hub_load_f16(const uint8_t *at) {
     return sign ? -magnitude : magnitude;
 }
 
+/// e4m3, 2^120 times smaller: the bits are those of a binary32 number whose exponent counts from 127, not 7.
+static inline float hub_load_fp8(const uint8_t *at) {
+    return hub_from_bits((uint32_t)(*at & 0x80) << 24 | (uint32_t)(*at & 0x7F) << 20);
+}
+/// What activations are raised by, so that their products with such numbers keep all bits, and what is missing then.
+#define HUB_FP8_RAISED 0x1p80f
+#define HUB_FP8_MISSING 0x1p40f
+
 /// Round to nearest even; what is too large becomes the largest finite number, so that a cache never holds infinities.
 static inline uint16_t hub_to_f16(float value) {
     uint32_t bits;

@@ -12,6 +12,7 @@ void hub_widen(hub_format format, const void *source, size_t count, float *out) 
     switch (format) {
     case HUB_F32: memcpy(out, source, count * sizeof(float)); break;
     case HUB_F16: for (size_t i = 0; i < count; i++) out[i] = hub_load_f16(from + 2 * i); break;
+    case HUB_FP8: for (size_t i = 0; i < count; i++) out[i] = hub_load_fp8(from + i) * 0x1p120f; break;
     case HUB_BF16: for (size_t i = 0; i < count; i++) out[i] = hub_load_bf16(from + 2 * i); break;
     default: abort(); // packed formats are not lists of numbers
     }
@@ -25,8 +26,10 @@ void hub_widen_row(const hub_matrix *m, size_t row, float *out) {
         return;
     }
     const uint8_t *start = (const uint8_t *)m->weights + row * m->stride;
-    if (m->format <= HUB_BF16) {
+    if (hub_is_float(m->format)) {
         hub_widen(m->format, start, m->columns, out);
+        if (m->format != HUB_FP8) return;
+        for (size_t k = 0; k < m->columns; k++) out[k] *= hub_fp8_scale(m, row, k) / HUB_FP8_MISSING;
         return;
     }
     for (size_t block = 0; block < m->columns / HUB_BLOCK; block++, out += HUB_BLOCK) {

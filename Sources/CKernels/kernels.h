@@ -13,6 +13,9 @@ enum {
     HUB_AHEAD = 16 << 10, ///< bytes that are prefetched, at least: what memory takes to answer, at full speed
 };
 
+/// Whether weights are numbers of a float format, multiplied by activations as they are.
+static inline bool hub_is_float(hub_format format) { return format <= HUB_BF16 || format == HUB_FP8; }
+
 /// Rows of activations as the tiles read them, in panels of HUB_PANEL rows side by side; the last panel has fewer. What
 /// belongs to block `b` of row `i` of a panel has the index b * width + i.
 typedef struct {

@@ -49,11 +49,11 @@ static void pack_row(const hub_kernels *kernels, const hub_input *input, uint32_
 /// How a matrix is multiplied: with 8-bit activations, with bf16, or exactly, where float weights take rows as they are.
 static uint32_t form(const hub_kernels *kernels, const hub_matrix *matrix, const hub_input *input) {
     if (!input->exact && kernels->fast[matrix->format]) return PACKED_Q8;
-    const bool is_plain = matrix->format <= HUB_BF16 && !matrix->transposed;
+    const bool is_plain = hub_is_float(matrix->format) && !matrix->transposed;
     // The scalar kernels, which also compute small matrices, read panels alone.
     if (!is_plain || matrix->rows < kernels->lanes || kernels->lanes == 1) return PACKED_FLOAT;
     if (!input->exact && matrix->format == HUB_BF16 && kernels->bf16) return PACKED_BF16;
-    return input->columns % HUB_CHAINS == 0 ? AS_GIVEN : PACKED_FLOAT;
+    return input->columns % HUB_CHAINS == 0 || matrix->format == HUB_FP8 ? AS_GIVEN : PACKED_FLOAT;
 }
 
 struct multiplication {

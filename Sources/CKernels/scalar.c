@@ -37,7 +37,7 @@ static void exact(const hub_tile *t) {
         size_t count = m->columns - from < HUB_CHUNK ? m->columns - from : HUB_CHUNK;
         const uint8_t *at = m->weights;
         size_t bytes = hub_formats[m->format].bytes;
-        if (m->format > HUB_BF16) {
+        if (!hub_is_float(m->format)) {
             for (size_t k = 0; k < count; k += HUB_BLOCK) {
                 hub_row_block b;
                 hub_row_unpack(m, t->row, (from + k) / HUB_BLOCK, &b);
@@ -53,11 +53,25 @@ static void exact(const hub_tile *t) {
         for (size_t row = 0; row < t->count; row++) {
             const hub_panel *panel = &t->panels[row / HUB_PANEL];
             const float *x = panel->values + from * panel->width + row % HUB_PANEL;
-            for (size_t chain = 0; chain < HUB_CHAINS; chain++) {
-                float sum = 0;
-                for (size_t k = chain; k < count; k += HUB_CHAINS) sum = fmaf(weights[k], x[k * panel->width], sum);
-                t->sums[row] += sum;
+            float sums[2 * HUB_CHAINS] = {0};
+            if (m->format == HUB_FP8) {
+                // Twice as many chains, scaled where a group of columns ends; two are added before they reach the total.
+                for (size_t start = 0, end; start < count; start = end) {
+                    float part[2 * HUB_CHAINS] = {0};
+                    end = hub_group_end(m, from + start, from + count) - from;
+                    for (size_t k = start; k < end; k++) {
+                        float *sum = &part[k % (2 * HUB_CHAINS)];
+                        *sum = fmaf(hub_load_fp8(at + t->row * m->stride + from + k), x[k * panel->width] * HUB_FP8_RAISED, *sum);
+                    }
+                    float scale = hub_fp8_scale(m, t->row, from + start);
+                    for (size_t c = 0; c < 2 * HUB_CHAINS; c++) sums[c] = fmaf(scale, part[c], sums[c]);
+                }
+                for (size_t c = 0; c < HUB_CHAINS; c++) sums[c] += sums[c + HUB_CHAINS];
+            } else {
+                for (size_t k = 0; k < count; k++)
+                    sums[k % HUB_CHAINS] = fmaf(weights[k], x[k * panel->width], sums[k % HUB_CHAINS]);
             }
+            for (size_t c = 0; c < HUB_CHAINS; c++) t->sums[row] += sums[c];
         }
     }
 }
@@ -82,7 +96,7 @@ INLINE vf load_bytes(const int8_t *at) { return (vf)(float)*at; }
 const hub_kernels hub_kernels_scalar = {
     .name = LABEL, .lanes = LANES,
     .fast = {NULL, NULL, NULL, ALL(fast)},
-    .exact = {exact, exact, exact, ALL(exact)},
+    .exact = {exact, exact, exact, ALL(exact), exact},
     .finish = finish, .quantize = quantize, .attend = attend, .rms_norm = rms_norm, .layer_norm = layer_norm,
     .affine = affine, .activate = activate, .add = add, .soft_cap = soft_cap,
 };

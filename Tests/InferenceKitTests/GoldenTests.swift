@@ -24,6 +24,8 @@ import Testing
         "micro-llama-quant-gguf-q4_1", "micro-llama-quant-gguf-q5_0", "micro-llama-quant-gguf-q5_1",
         "micro-llama-quant-gguf-iq4_nl", "micro-llama-quant-gguf-iq4_xs",
     ]
+    /// A model for each packing of safetensors, against its dequantised twin.
+    private static let packed = ["micro-packed-fp8", "micro-packed-fp8-tensor", "micro-packed-fp8-channel"]
     /// Each family as llama.cpp's converter writes it.
     private static let converted = [
         "micro-gguf-llama", "micro-gguf-mistral", "micro-gguf-qwen2", "micro-gguf-qwen3", "micro-gguf-gemma",
@@ -37,7 +39,7 @@ import Testing
         return (golden, try Fixtures.path(try #require(golden["fixture"]?.string)))
     }
 
-    @Test(arguments: decoders + quantized + converted) func greedyTextIsTheSameTokenForToken(name: String)
+    @Test(arguments: decoders + quantized + packed + converted) func greedyTextIsTheSameTokenForToken(name: String)
         async throws
     {
         let (golden, path) = try golden(name)
@@ -59,7 +61,9 @@ import Testing
         }
     }
 
-    @Test(arguments: decoders + quantized + converted) func logitsOfTheLastPosition(name: String) async throws {
+    @Test(arguments: decoders + quantized + packed + converted) func logitsOfTheLastPosition(name: String)
+        async throws
+    {
         let (golden, path) = try golden(name)
         let model = try await LanguageModel.open(folder: path, options: ModelOptions(isExact: true))
         let index = try #require(golden["logits"]?["prompt_index"]?.int)
@@ -109,7 +113,7 @@ import Testing
     }
 
     /// Activations of 8 bits and an f16 cache: as near as llama.cpp comes on the same files.
-    @Test(arguments: decoders + quantized + converted) func fastLogitsAreNear(name: String) async throws {
+    @Test(arguments: decoders + quantized + packed + converted) func fastLogitsAreNear(name: String) async throws {
         let (golden, path) = try golden(name)
         let model = try await LanguageModel.open(folder: path)
         let index = try #require(golden["logits"]?["prompt_index"]?.int)
@@ -137,7 +141,10 @@ import Testing
     /// Each instruction set of this CPU gives the goldens.
     @Test(arguments: ["scalar", "avx2", "avx512", "neon"]) func everyInstructionSet(kernels: String) async throws {
         guard ComputeTeam.available.contains(kernels) else { return }
-        for name in ["micro-llama", "tiny-shakespeare-gguf-q4_0", "micro-llama-kquant-gguf-q3_k_m", "micro-gpt2"] {
+        for name in [
+            "micro-llama", "tiny-shakespeare-gguf-q4_0", "micro-llama-kquant-gguf-q3_k_m", "micro-gpt2",
+            "micro-packed-fp8",
+        ] {
             let (golden, path) = try golden(name)
             var options = ModelOptions(isExact: true)
             options.kernels = kernels

@@ -15,6 +15,7 @@ import Testing
         "micro/phi3-longrope", "micro/opt", "micro/gemma4", "micro/gemma4-large", "micro-gguf/gemma4-q8_0.gguf",
         "micro/qwen3-moe", "micro/qwen2-moe", "micro/mixtral", "micro/gpt-oss",
         "micro-gguf/qwen3-moe-q8_0.gguf",
+        "micro/packed-fp8",
     ]
 
     private func open(_ name: String, _ options: ModelOptions) throws -> LoadedModel {

@@ -104,7 +104,7 @@ static void products(hub_team *one, hub_team *three, hub_team *scalar, const hub
                 double error = fabs(together[b * r + i] - sum) / sqrt(size);
                 if (!(error <= worst)) worst = error;
             }
-        bool rounds = !exact && m->format != HUB_F32 && m->format != HUB_F16;
+        bool rounds = !exact && m->format != HUB_F32 && m->format != HUB_F16 && m->format != HUB_FP8;
         if (worst > (rounds ? 0.03 : 2e-5)) printf("%g ", worst);
         check(worst <= (rounds ? 0.03 : 2e-5), mode, name, format);
         // bf16 products are a processor's own.
@@ -125,6 +125,45 @@ static void products(hub_team *one, hub_team *three, hub_team *scalar, const hub
         check(same, exact ? "exact rows alone" : "fast rows alone", name, format);
     }
     free(x), free(wide), free(bias), free(together), free(other);
+}
+
+/// FP8 with a scale for all, for each row, or for blocks that are not whole at the edges; and parts of such matrices.
+static void fp8(hub_team *one, hub_team *three, hub_team *scalar) {
+    const uint64_t before = state; // what other checks draw stays as it is
+    static const size_t cases[][5] = {
+        // rows, columns, rows and columns of a block, first
+        {37, 300, 1000, 1000, 0}, {37, 320, 1, 1000, 5}, {64, 1280, 128, 128, 0}, {70, 672, 32, 64, 9}, {3, 96, 2, 32, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t *c = cases[i], lines = (c[4] + c[0] + c[2] - 1) / c[2], groups = (c[1] + c[3] - 1) / c[3];
+        hub_matrix m = {.rows = c[0], .columns = c[1], .format = HUB_FP8, .stride = c[1], .first = c[4]};
+        m.scale_format = i % 3 == 0 ? HUB_BF16 : i % 3 == 1 ? HUB_F32 : HUB_F16;
+        size_t bytes = hub_formats[m.scale_format].bytes;
+        m.group = (uint32_t)c[3], m.scale_rows = c[2], m.group_stride = bytes, m.scale_stride = groups * bytes;
+        uint8_t *weights = guarded(m.rows * m.stride), *scales = guarded(lines * groups * bytes);
+        for (size_t k = 0; k < m.rows * m.stride; k++) {
+            do weights[k] = (uint8_t)next();
+            while ((weights[k] & 0x7F) == 0x7F);
+        }
+        fill(m.scale_format, scales, lines, groups * bytes);
+        m.weights = weights, m.scales = scales;
+        char name[64];
+        snprintf(name, sizeof name, "fp8 by %d x %d", (int)c[2], (int)c[3]);
+        float *row = malloc(m.columns * 4);
+        hub_widen_row(&m, 1, row);
+        double worst = 0;
+        for (size_t k = 0; k < m.columns; k++) {
+            // The definition of e4m3.
+            int code = weights[m.stride + k], exponent = code >> 3 & 15, fraction = code & 7;
+            double value = exponent ? ldexp(8 + fraction, exponent - 10) : ldexp(fraction, -9);
+            float scale;
+            hub_widen(m.scale_format, scales + (c[4] + 1) / c[2] * m.scale_stride + k / c[3] * bytes, 1, &scale);
+            worst = fmax(worst, fabs((code & 0x80 ? -value : value) * scale - row[k]));
+        }
+        check(worst < 1e-4, "the numbers", "", name);
+        free(row);
+        products(one, three, scalar, &m, name);
+    }
+    state = before;
 }
 
 static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
@@ -164,6 +203,7 @@ static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
             products(one, three, scalar, &m, name);
         }
     }
+    fp8(one, three, scalar);
 }
 
 /// Groups of rows with matrices of their own, in one call and each alone, and their sums.

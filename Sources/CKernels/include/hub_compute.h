@@ -37,9 +37,15 @@ typedef struct {
     // MLX: weight = scale * q + bias, by groups of `group` columns (a multiple of 8); `bits` bits each in a
     // little-endian stream of bits by row. https://github.com/ml-explore/mlx (quantized.cpp)
     uint8_t bits;
-    uint16_t group;
+    uint32_t group;
     hub_format scale_format;      ///< F32, F16 or BF16
     const void *scales, *biases;  ///< [rows][columns / group]
+    // FP8 (e4m3, https://arxiv.org/abs/2209.05433): weight = scale * q. A scale belongs to `group` columns, a multiple of
+    // 32 unless it is all of them, and to `scale_rows` outputs. The code of NaN counts as 480.
+    size_t first;                 ///< the scales' number of the first output: a part of a matrix has the scales of the whole
+    size_t scale_rows;
+    size_t scale_stride;          ///< bytes from the scales of some outputs to those of the next
+    size_t group_stride;          ///< bytes from a group's scale to the next one's
 } hub_matrix;
 
 /// One row as float32.

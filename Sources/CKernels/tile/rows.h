@@ -4,7 +4,7 @@
 // Layouts: https://github.com/ggml-org/llama.cpp/blob/master/ggml/src/ggml-common.h,
 // https://ml-explore.github.io/mlx/build/html/python/_autosummary/mlx.core.quantize.html
 #pragma once
-#include "../kernels.h"
+#include "scales.h"
 
 typedef struct {
     int8_t q[HUB_BLOCK];
@@ -30,13 +30,6 @@ static inline void hub_k4_scale(const uint8_t *s, size_t j, int *scale, int *min
 static inline int hub_q3_scale(const uint8_t *s, size_t i) {
     int low = i < 8 ? s[i] & 15 : s[i - 8] >> 4;
     return (low | (s[8 + i % 4] >> 2 * (i / 4) & 3) << 4) - 32;
-}
-
-static inline float hub_scale_at(hub_format format, const void *scales, size_t index) {
-    const uint8_t *at = (const uint8_t *)scales;
-    if (format == HUB_F16) return hub_load_f16(at + 2 * index);
-    if (format == HUB_BF16) return hub_load_bf16(at + 2 * index);
-    return hub_load_f32(at + 4 * index);
 }
 
 static inline void hub_row_mlx(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {

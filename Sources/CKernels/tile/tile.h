@@ -5,7 +5,7 @@
 // total. So its bits depend neither on the rows of activations beside it nor on the instruction set.
 #pragma once
 #include "few.h"
-#include "plain.h"
+#include "fp8.h"
 
 // MARK: 8-bit activations
 
@@ -249,3 +249,4 @@ INLINE void widen_BF16(const hub_tile *t, size_t block, vf *out) { widen_floats(
 EXACT_FLOATS(F32)
 EXACT_FLOATS(F16)
 EXACT_FLOATS(BF16)
+static void exact_FP8(const hub_tile *t) { fp8_tile(t); }

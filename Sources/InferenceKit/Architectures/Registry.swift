@@ -13,7 +13,13 @@ enum Architectures {
     ]
 
     /// The ways of packing weights in safetensors that run.
-    static let methods: Set<QuantizationConfiguration.Method> = [.mlx]
+    static let methods: Set<QuantizationConfiguration.Method> = [.mlx, .fp8]
+    /// The formats of compressed-tensors that run.
+    private static let compressed: Set<String> = ["float-quantized"]
+
+    private static func runs(_ quantization: QuantizationConfiguration) -> Bool {
+        methods.contains(quantization.method) || quantization.format.map(compressed.contains) ?? false
+    }
 
     private static let byModelType = Dictionary(
         uniqueKeysWithValues: all.flatMap { family in family.modelTypes.map { ($0, family) } })
@@ -37,7 +43,7 @@ enum Architectures {
         guard let type = configuration.modelType else { return ["no model_type in config.json"] }
         guard let architecture = of(configuration) else { return ["architecture \(type.printable)"] }
         var found: [String] = []
-        if let quantization = configuration.quantization, !methods.contains(quantization.method) {
+        if let quantization = configuration.quantization, !runs(quantization) {
             found.append(quantization.description)
         }
         // Faults of values are reported as faults.

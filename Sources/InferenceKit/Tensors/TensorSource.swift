@@ -2,12 +2,12 @@ import CKernels
 import HubCore
 import ModelFormats
 
-/// The tensors of a model in its mapped files: safetensors, with MLX's packed matrices, or GGUF.
+/// The tensors of a model in its mapped files: safetensors, with packed matrices as ``Packing`` says, or GGUF.
 struct TensorSource: Sendable {
     private let weights: StoredWeights
     private let files: [MappedFile]
     private let places: [String: Int]
-    private let quantization: QuantizationConfiguration?
+    let quantization: QuantizationConfiguration?
     /// The first file, for errors about what is not there.
     let path: String
 
@@ -51,12 +51,8 @@ struct TensorSource: Sendable {
             }
     }
 
-    /// The names of stored tensors that belong to one of this name: its packed words, scales and biases.
-    func members(_ name: String) -> [String] {
-        guard isPacked(name) else { return [name] }
-        let stem = String(name.dropLast(".weight".count))
-        return [name, stem + ".scales", stem + ".biases"]
-    }
+    /// The names of stored tensors that belong to one of this name: its packed weights, their scales, and the like.
+    func members(_ name: String) -> [String] { [name] + (Packing(name, in: self)?.companions ?? []) }
 
     /// A matrix of `rows` by `columns`; stored turned if `isTransposed`.
     ///
@@ -87,7 +83,12 @@ struct TensorSource: Sendable {
     {
         let tensor = try find(name, stack: stack)
         let file = files[tensor.file]
-        if isPacked(name) { return try packed(tensor, stack, rows, columns) }
+        if let packing = Packing(name, in: self) {
+            guard !isTransposed, !tensor.isTransposed else {
+                throw .unsupported(file.path, "turned packed weights (tensor \"\(name)\") cannot be run yet")
+            }
+            return try packed(tensor, packing, stack, rows: rows, columns: columns)
+        }
         guard let format = WeightFormats.named[tensor.type] else {
             throw .unsupported(file.path, "\(tensor.type) weights (tensor \"\(name)\") cannot be run yet")
         }
@@ -127,7 +128,7 @@ struct TensorSource: Sendable {
     }
 
     /// - Parameter stack: the matrices that one tensor may hold; then it is one above the other.
-    private func find(_ name: String, stack: Int? = nil) throws(AIError) -> StoredTensor {
+    func find(_ name: String, stack: Int? = nil) throws(AIError) -> StoredTensor {
         guard let place = places[name] else { throw .malformed(path, "tensor \"\(name)\" is missing") }
         var tensor = weights.tensors[place]
         if let stack, tensor.shape.count == 3, tensor.shape[0] == stack {
@@ -136,7 +137,7 @@ struct TensorSource: Sendable {
         return tensor
     }
 
-    private func check(_ tensor: StoredTensor, _ shape: [Int]) throws(AIError) {
+    func check(_ tensor: StoredTensor, _ shape: [Int]) throws(AIError) {
         guard tensor.shape == shape else {
             throw .malformed(
                 files[tensor.file].path,
@@ -144,59 +145,20 @@ struct TensorSource: Sendable {
         }
     }
 
+    /// The path of a tensor's file.
+    func path(_ tensor: StoredTensor) -> String { files[tensor.file].path }
+
+    /// A matrix that lies in several tensors.
+    func matrix(_ layout: hub_matrix, of tensors: [StoredTensor]) -> WeightMatrix {
+        WeightMatrix(layout, in: Set(tensors.map(\.file)).map { files[$0] })
+    }
+
     /// The header was read before the file was mapped: a shorter file may have replaced it since.
-    private func address(_ tensor: StoredTensor) throws(AIError) -> UnsafeRawPointer {
+    func address(_ tensor: StoredTensor) throws(AIError) -> UnsafeRawPointer {
         let file = files[tensor.file]
         guard let offset = tensor.offset, let base = file.bytes.baseAddress, offset >= 0,
             tensor.byteCount <= file.bytes.count, offset <= file.bytes.count - tensor.byteCount
         else { throw .malformed(file.path, "the file changed while it was being opened") }
         return base + offset
-    }
-
-    // MARK: MLX
-
-    private func isPacked(_ name: String) -> Bool {
-        guard name.hasSuffix(".weight"), let place = places[name] else { return false }
-        return weights.tensors[place].type == TensorDataType.u32.rawValue
-            && has(name.dropLast("weight".count) + "scales")
-    }
-
-    /// Weights in words of 32 bits, scales and biases by groups; the shapes say how many bits.
-    private func packed(_ tensor: StoredTensor, _ stack: Int, _ rows: Int, _ columns: Int) throws(AIError)
-        -> WeightMatrix
-    {
-        let stem = String(tensor.name.dropLast(".weight".count))
-        let scales = try find(stem + ".scales", stack: stack)
-        let biases = try find(stem + ".biases", stack: stack)
-        let path = files[tensor.file].path
-        guard tensor.shape.count == 2, tensor.shape[0] == rows, columns > 0, tensor.shape[1] * 32 % columns == 0,
-            scales.shape.count == 2, scales.shape[0] == rows, scales.shape[1] > 0, columns % scales.shape[1] == 0,
-            biases.shape == scales.shape, biases.type == scales.type
-        else {
-            throw .malformed(
-                path,
-                "tensor \"\(tensor.name)\" has the shape \(tensor.shape) and scales of \(scales.shape); the configuration says [\(rows), \(columns)]"
-            )
-        }
-        let bits = tensor.shape[1] * 32 / columns
-        let group = columns / scales.shape[1]
-        guard QuantizationConfiguration.mlxBits.contains(bits), group % 8 == 0, group <= Int(UInt16.max),
-            let format = WeightFormats.named[scales.type], WeightFormats.isFloat(format)
-        else {
-            throw .unsupported(
-                path, "\(bits)-bit weights in groups of \(group) (tensor \"\(tensor.name)\") cannot be run yet")
-        }
-        var layout = hub_matrix()
-        layout.weights = UnsafeRawPointer(try address(tensor))
-        layout.stride = tensor.shape[1] * 4
-        layout.rows = rows
-        layout.columns = columns
-        layout.format = HUB_MLX
-        layout.bits = UInt8(bits)
-        layout.group = UInt16(group)
-        layout.scale_format = format
-        layout.scales = UnsafeRawPointer(try address(scales))
-        layout.biases = UnsafeRawPointer(try address(biases))
-        return WeightMatrix(layout, in: [tensor, scales, biases].map { files[$0.file] })
     }
 }

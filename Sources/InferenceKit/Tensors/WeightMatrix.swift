@@ -15,7 +15,8 @@ struct WeightMatrix: Sendable {
     var rows: Int { layout.rows }
     var columns: Int { layout.columns }
 
-    /// Some of its outputs: one of several matrices that are stored as one.
+    /// Some of its outputs: one of several matrices that are stored as one. Scales that are not beside the rows count
+    /// those of the whole.
     func rows(_ range: Range<Int>) -> WeightMatrix {
         precondition(range.lowerBound >= 0 && range.upperBound <= rows)
         var part = layout
@@ -26,6 +27,7 @@ struct WeightMatrix: Sendable {
         } else {
             part.weights = layout.weights + range.lowerBound * layout.stride
         }
+        part.first += range.lowerBound
         if layout.format == HUB_MLX {
             let scales = range.lowerBound * (layout.columns / Int(layout.group))
             let element = Int(hub_info(layout.scale_format).bytes)

@@ -31,6 +31,10 @@ package struct QuantizationConfiguration: Sendable, Hashable {
     package let bits: Int?
     /// Weights per scale, if the file says.
     package let groupSize: Int?
+    /// Rows and columns of a block that has a scale, if the file says.
+    package let blockSize: [Int]?
+    /// How compressed-tensors packs: `float-quantized`, `pack-quantized`; nil for others.
+    package let format: String?
     /// MLX's packing of layers not in ``overrides``.
     package let packing: Packing?
     /// MLX's layers with a different packing, by name; nil for unpacked ones.
@@ -58,6 +62,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         if !Self.mlxBits.contains(bits) { try mlx.report("quantization bits \(bits) are not supported by MLX") }
         self.bits = bits
         groupSize = try mlx.count("group_size")
+        (blockSize, format) = (nil, nil)
         method = .mlx
         var overrides: [String: Packing?] = [:]
         for (name, value) in members {
@@ -119,6 +124,10 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         }
         self.bits = bits
         groupSize = other.optionalCount("group_size")
+        let group = try other.object("config_groups")?.object("group_0")
+        let weights = try group?.object("weights")
+        blockSize = other.integers("weight_block_size") ?? weights?.integers("block_structure")
+        format = method == .compressedTensors ? other.optionalText("format") ?? group?.optionalText("format") : nil
         (overrides, packing) = ([:], nil)
         let told = bits.map(String.init) ?? average.map { "\($0)" }
         let kind = algorithm.map { " \($0.printable)" } ?? told.map { " \($0)-bit" } ?? ""

@@ -1,0 +1,46 @@
+// Scales that lie beside the weights, as in safetensors.
+#pragma once
+#include "../kernels.h"
+
+static inline float hub_scale_at(hub_format format, const void *scales, size_t index) {
+    const uint8_t *at = (const uint8_t *)scales;
+    if (format == HUB_F16) return hub_load_f16(at + 2 * index);
+    if (format == HUB_BF16) return hub_load_bf16(at + 2 * index);
+    return hub_load_f32(at + 4 * index);
+}
+
+/// FP8: the scale of a weight, for products of raised activations with numbers as hub_load_fp8 gives them.
+static inline float hub_fp8_scale(const hub_matrix *m, size_t row, size_t column) {
+    const uint8_t *at = m->scales;
+    at += (m->first + row) / m->scale_rows * m->scale_stride + column / m->group * m->group_stride;
+    return HUB_FP8_MISSING * hub_scale_at(m->scale_format, at, 0);
+}
+
+/// The end of the columns that share a scale with `from`, before `end`.
+static inline size_t hub_group_end(const hub_matrix *m, size_t from, size_t end) {
+    size_t group_end = (from / m->group + 1) * m->group;
+    return group_end < end ? group_end : end;
+}
+
+/// FP8: the scales of a tile's rows for a chunk of columns.
+typedef struct {
+    size_t count;                              ///< groups of columns, or parts of them
+    size_t ends[HUB_CHUNK / HUB_BLOCK];        ///< of each, counted from the chunk's first column
+    float scales[HUB_CHUNK / HUB_BLOCK][HUB_MOST_LANES];
+} hub_fp8_groups;
+
+static inline void hub_fp8_scales(const hub_matrix *m, size_t row, size_t lanes, size_t from, size_t end, hub_fp8_groups *g) {
+    const size_t start = m->first + row, each = m->scale_rows, line = start / each;
+    const bool is_shared = line == (start + lanes - 1) / each;
+    g->count = 0;
+    for (size_t at = from; at < end; g->count++) {
+        const uint8_t *scale = (const uint8_t *)m->scales + line * m->scale_stride + at / m->group * m->group_stride;
+        float *out = g->scales[g->count];
+        for (size_t i = 0; i < lanes; i++) {
+            if (each == 1 || i == 0) out[i] = HUB_FP8_MISSING * hub_scale_at(m->scale_format, scale + i * m->scale_stride, 0);
+            else out[i] = is_shared ? out[0] : hub_fp8_scale(m, row + i, at);
+        }
+        at = hub_group_end(m, at, end);
+        g->ends[g->count] = at - from;
+    }
+}

@@ -1,0 +1,55 @@
+import HubCore
+import ModelFormats
+import Support
+import Testing
+
+@testable import InferenceKit
+
+/// Packed weights that contradict themselves are refused before the first step, by the name of the tensor.
+@Suite struct PackingTests {
+    private func error(_ folder: TemporaryFolder) async throws -> AIError {
+        defer { withExtendedLifetime(folder) {} }
+        return try await thrown { try await LanguageModel.open(folder: folder.path, options: ModelOptions()) }
+    }
+
+    /// A model with another `quantization_config`.
+    private func folder(_ model: String, quantization changes: [String: JSON]) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder(linking: model, except: ["config.json"])
+        var config = try #require(try Fixtures.json("\(model)/config.json").object)
+        var quantization = try #require(config["quantization_config"]?.object)
+        for (key, value) in changes { quantization[key] = value }
+        config["quantization_config"] = .object(quantization)
+        try folder.write("config.json", .object(config))
+        return folder
+    }
+
+    /// A model with something else in the header of its weights, of the same length.
+    private func folder(_ model: String, _ old: String, _ new: String) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder(linking: model, except: ["model.safetensors"])
+        let path = try Fixtures.path("\(model)/model.safetensors")
+        var bytes = try #require(try FileSystem.contents(path))
+        let header = try SafetensorsHeader(file: path)
+        let text = String(decoding: bytes[8..<header.dataStart], as: UTF8.self)
+        #expect(text.contains(old) && old.utf8.count == new.utf8.count)
+        let changed = text.split(separator: old, omittingEmptySubsequences: false).joined(separator: new)
+        bytes.replaceSubrange(8..<header.dataStart, with: Array(changed.utf8))
+        try folder.write("model.safetensors", bytes)
+        return folder
+    }
+
+    @Test func scalesThatDoNotFitTheirBlocksAreNamed() async throws {
+        let error = try await error(
+            folder("micro/packed-fp8", quantization: ["weight_block_size": .array([32, 32])]))
+        #expect(error.code == .malformedModel)
+        #expect(error.message.contains("has the shape [1, 2], which does not fit weights of [64, 96]"))
+        #expect(error.message.contains("weight_scale_inv"))
+    }
+
+    @Test func weightsWithoutTheirScalesAreNamed() async throws {
+        let name = "layers.0.mlp.down_proj.weight_scale"
+        let error = try await error(
+            folder("micro/packed-fp8-tensor", name, name.replacing("scale", with: "skale")))
+        #expect(error.code == .unsupportedModel)
+        #expect(error.message.contains("F8_E4M3 weights (tensor \"model.layers.0.mlp.down_proj.weight\")"))
+    }
+}
