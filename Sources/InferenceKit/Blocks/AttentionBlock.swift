@@ -95,38 +95,9 @@ struct AttentionBlock: Sendable {
     }
 
     private func attend(_ step: Step, _ layer: Int, _ w: Workspace) {
-        let d = description
         let longest = step.rows.reduce(0) { max($0, $1.length) }
         let added = distances.map { $0.block.lists($0.key, $0.query, length: longest, w) }
-        withUnsafeTemporaryAllocation(of: hub_attention_row.self, capacity: step.count) { views in
-            for (index, row) in step.rows.enumerated() {
-                let seen = positions(row)
-                views.initializeElement(
-                    at: index,
-                    to: hub_attention_row(
-                        queries: w.queries.start + index * d.queryWidth,
-                        out: w.attended.start + index * d.queryWidth,
-                        keys: row.cache.keyPages(layer), values: row.cache.valuePages(layer),
-                        first: seen.lowerBound, end: seen.upperBound,
-                        origin: added.map { $0.origin - row.position } ?? 0))
-            }
-            var attention = hub_attention()
-            attention.rows = UnsafePointer(views.baseAddress)
-            attention.count = step.count
-            attention.heads = d.heads
-            attention.kv_heads = d.kvHeads
-            attention.head_size = d.headSize
-            attention.value_size = d.headSize
-            attention.format = step.rows[0].cache.format
-            attention.scale = d.scale
-            attention.cap = d.cap
-            attention.sinks = sinks.map { UnsafePointer($0.start) }
-            guard var lists = added?.lists else { return hub_attend(w.team.team, &attention) }
-            withUnsafePointer(to: &lists) {
-                attention.distances = $0
-                hub_attend(w.team.team, &attention)
-            }
-        }
+        description.attend(step, layer: layer, added, sinks: sinks, w) { ($0.cache, positions($0)) }
     }
 
     /// The positions that a row sees.
@@ -134,6 +105,49 @@ struct AttentionBlock: Sendable {
         let end = isCausal ? row.position + 1 : row.length
         guard let window = description.window else { return 0..<end }
         return max(0, row.position + 1 - window)..<min(end, row.position + window)
+    }
+}
+
+extension ModelDescription.Attention {
+    /// Attends with the workspace's queries to what caches keep.
+    ///
+    /// - Parameters:
+    ///   - layer: the layer of the caches.
+    ///   - added: what distances add to scores; nil for nothing.
+    ///   - sinks: a logit of each head beside the scores; nil for none.
+    ///   - seen: a row's cache, and the positions that it sees.
+    func attend(
+        _ step: Step, layer: Int, _ added: (lists: hub_distances, origin: Int)?, sinks: FloatBuffer? = nil,
+        _ w: Workspace, seen: (StepRow) -> (cache: KeyValueCache, positions: Range<Int>)
+    ) {
+        withUnsafeTemporaryAllocation(of: hub_attention_row.self, capacity: step.count) { views in
+            for (index, row) in step.rows.enumerated() {
+                let (cache, positions) = seen(row)
+                views.initializeElement(
+                    at: index,
+                    to: hub_attention_row(
+                        queries: w.queries.start + index * queryWidth, out: w.attended.start + index * queryWidth,
+                        keys: cache.keyPages(layer), values: cache.valuePages(layer),
+                        first: positions.lowerBound, end: positions.upperBound,
+                        origin: added.map { $0.origin - row.position } ?? 0))
+            }
+            var attention = hub_attention()
+            attention.rows = UnsafePointer(views.baseAddress)
+            attention.count = step.count
+            attention.heads = heads
+            attention.kv_heads = kvHeads
+            attention.head_size = headSize
+            attention.value_size = headSize
+            attention.format = step.rows[0].cache.format
+            attention.scale = scale
+            attention.cap = cap
+            attention.sinks = sinks.map { UnsafePointer($0.start) }
+            guard var lists = added?.lists else { return hub_attend(w.team.team, &attention) }
+            withUnsafePointer(to: &lists) {
+                attention.distances = $0
+                hub_attend(w.team.team, &attention)
+            }
+        }
     }
 }
 

@@ -11,9 +11,10 @@ struct EmbeddingBlock: Sendable {
     private let norm: NormBlock?
     private let projection: Linear?
 
-    init(_ d: ModelDescription.Embedding, _ table: TensorTable) throws(AIError) {
+    /// - Parameter tokens: the table of tokens, where another model has it.
+    init(_ d: ModelDescription.Embedding, tokens: WeightMatrix? = nil, _ table: TensorTable) throws(AIError) {
         description = d
-        tokens = try table.matrix(.embedding)
+        if let tokens { self.tokens = tokens } else { self.tokens = try table.matrix(.embedding) }
         positions = d.positions == nil ? nil : try table.matrix(.positions)
         types = d.types == nil ? nil : try table.matrix(.tokenTypes).widened()
         if let norm = d.norm { self.norm = try NormBlock(norm, .embeddingNorm, nil, table) } else { norm = nil }

@@ -4,6 +4,8 @@ import HubCore
 /// A layer: attention and feed-forward block, those that it has, with the norms around them.
 struct LayerBlock: Sendable {
     private let attention: (block: AttentionBlock, norms: Norms)?
+    let crossAttention: CrossAttentionBlock?
+    private let crossNorms: Norms
     /// In their order.
     private let feedForwards: [(block: Second, norms: Norms)]
     private let bottleneck: BottleneckBlock?
@@ -50,6 +52,12 @@ struct LayerBlock: Sendable {
         } else {
             attention = nil
         }
+        crossNorms = Norms(before: try norm(.crossNorm), after: try norm(.crossPostNorm))
+        if let described = d.crossAttention {
+            crossAttention = try CrossAttentionBlock(described, layer, table)
+        } else {
+            crossAttention = nil
+        }
         var feedForwards: [(Second, Norms)] = []
         if let described = d.feedForward {
             for earlier in 0..<d.earlierFeedForwards {
@@ -93,6 +101,11 @@ struct LayerBlock: Sendable {
             half(norms, stream, step.count, width, w) { x in
                 block.apply(
                     bottleneck?.asked(w) ?? x, values: bottleneck?.valued(w), step, layer: layer, w, into: w.branch)
+            }
+        }
+        if let crossAttention {
+            half(crossNorms, stream, step.count, width, w) { x in
+                crossAttention.apply(x, step, layer: layer, w, into: w.branch)
             }
         }
         for (block, norms) in feedForwards {

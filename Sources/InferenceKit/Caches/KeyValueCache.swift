@@ -15,6 +15,8 @@ final class KeyValueCache {
     let capacity: Int
     /// The number of positions it holds.
     private(set) var count = 0
+    /// What the sequence answers; nil for a decoder alone.
+    var source: SourceText?
 
     private let shapes: [LayerShape]
     private let pagesPerLayer: Int
@@ -114,6 +116,7 @@ final class KeyValueCache {
         }
         copy.count = count
         copy.firstPages = firstPages
+        copy.source = source
         return copy
     }
 

@@ -7,6 +7,9 @@ final class GenerationRun: StepClient, @unchecked Sendable {
     private let config: GenerateConfig
     private let seed: UInt64
     private let job: GenerationJob
+    /// What an encoder reads; empty for a decoder alone.
+    private let source: [Int]
+    /// What the decoder begins with: the prompt, or after an encoder what starts an answer.
     private let promptIDs: [Int]
 
     private var session: Session?
@@ -33,7 +36,7 @@ final class GenerationRun: StepClient, @unchecked Sendable {
         statistics = GenerationStatistics()
         try model.checkGenerates()
         try config.validate(vocabulary: model.vocabulary)
-        promptIDs = try model.promptIDs(prompt, addsSpecialTokens)
+        (source, promptIDs) = try model.start(prompt, addsSpecialTokens)
         sequence = promptIDs
         self.model = model
         self.config = config
@@ -55,10 +58,10 @@ final class GenerationRun: StepClient, @unchecked Sendable {
             return []
         }
         // Taken when the work begins: a session that has just ended may share the prompt's beginning.
-        let session = self.session ?? model.sessions.take(promptIDs)
+        let session = self.session ?? model.sessions.take(promptIDs, answering: source)
         if self.session == nil {
             self.session = session
-            session.begin(promptIDs)
+            session.begin(promptIDs, answering: source)
             statistics.cached = session.ids.count
         }
         session.grow(to: sequence.count)
@@ -141,9 +144,9 @@ final class GenerationRun: StepClient, @unchecked Sendable {
     private func end(_ reason: FinishReason, _ rest: String = "") {
         isEnded = true
         let result = GenerationResult(
-            promptIDs: promptIDs, ids: Array(ids), text: text.shown, finishReason: reason,
+            promptIDs: source.isEmpty ? promptIDs : source, ids: Array(ids), text: text.shown, finishReason: reason,
             loadSeconds: model.loadSeconds, ttftSeconds: statistics.ttft,
-            promptTokensPerSecond: statistics.promptTokensPerSecond(promptIDs.count),
+            promptTokensPerSecond: statistics.promptTokensPerSecond(source.count + promptIDs.count),
             tokensPerSecond: statistics.tokensPerSecond, seed: seed, peakMemoryBytes: Machine.peakResidentBytes,
             cachedTokens: statistics.cached, draftedTokens: statistics.drafted, acceptedTokens: statistics.accepted)
         job.send(

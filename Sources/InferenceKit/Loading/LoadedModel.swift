@@ -14,6 +14,8 @@ struct LoadedModel: Sendable {
     let tokenizer: Tokenizer
     let configuration: ModelConfiguration
     let eosIDs: Set<Int>
+    /// What an answer to an encoder's text begins with.
+    let answerStart: [Int]
     /// Maximum number of positions of a text, prompt included.
     let context: Int
     /// How texts become vectors; nil for a model that does not embed.
@@ -53,7 +55,9 @@ struct LoadedModel: Sendable {
         let folder = configuration.isGGUF ? nil : reading.folder
         mask = d.task == .fillMask ? try MaskToken(folder: folder, tokenizer) : nil
         rankScores = d.task == .ranking ? try LabelScores(reranker: configuration, folder: folder) : nil
-        eosIDs = Set(try GenerationConfiguration.read(folder: reading.folder)?.eosIDs ?? configuration.eosIDs)
+        let generation = try GenerationConfiguration.read(folder: reading.folder)
+        eosIDs = Set(generation?.eosIDs ?? configuration.eosIDs)
+        answerStart = try Self.answerStart(d, configuration, generation)
         loadSeconds = Clock.seconds - start + reading.seconds
     }
 
@@ -74,6 +78,19 @@ struct LoadedModel: Sendable {
                 advice: "close other programs, ask for a shorter context, or choose a smaller model",
                 context: .init(path: reading.folder))
         }
+    }
+
+    /// What an answer begins with: `decoder_start_token_id`, then the token that is forced.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for a model with an encoder that does not say.
+    private static func answerStart(
+        _ d: ModelDescription, _ configuration: ModelConfiguration, _ generation: GenerationConfiguration?
+    ) throws(AIError) -> [Int] {
+        guard d.encoder != nil, d.task == .textGeneration else { return [] }
+        guard let start = generation?.decoderStartID ?? configuration.decoderStartID else {
+            throw .malformed(configuration.path, "it has no decoder_start_token_id")
+        }
+        return [start] + [generation?.forcedBosID ?? configuration.forcedBosID].compactMap { $0 }
     }
 
     /// 4,096 positions unless more are requested: the cache of a long context can be larger than the weights.
@@ -112,6 +129,16 @@ struct LoadedModel: Sendable {
         }
         try checkEmbedded(ids)
         return ids
+    }
+
+    /// What an encoder reads of a prompt, and what the decoder begins with; a decoder alone begins with the prompt.
+    ///
+    /// - Throws: What ``promptIDs(_:_:)`` throws.
+    func start(_ prompt: String, _ addsSpecialTokens: Bool) throws(AIError) -> (source: [Int], ids: [Int]) {
+        let ids = try promptIDs(prompt, addsSpecialTokens)
+        guard model.description.encoder != nil else { return ([], ids) }
+        try checkEmbedded(answerStart)
+        return (ids, answerStart)
     }
 
     /// - Throws: ``ErrorCode/malformedModel`` for an id that the model has no embedding for.

@@ -140,9 +140,11 @@ public final class LanguageModel: Sendable {
     public func logits(prompt: String, addsSpecialTokens: Bool = true) async throws(AIError) -> [Float] {
         try await model.scheduler.alone { [model] workspace, isCancelled throws(AIError) in
             try model.checkGenerates()
-            let ids = try model.promptIDs(prompt, addsSpecialTokens)
+            let (source, ids) = try model.start(prompt, addsSpecialTokens)
             var last: [Float] = []
-            try model.session().run(anew: ids, workspace, logitsFrom: ids.count - 1, isCancelled: isCancelled) {
+            try model.session().run(
+                anew: ids, answering: source, workspace, logitsFrom: ids.count - 1, isCancelled: isCancelled
+            ) {
                 last = Array($1)
             }
             return last

@@ -21,6 +21,9 @@ public struct Perplexity: Sendable, Hashable {
     init(
         of text: String, tokenLimit: Int?, model: LoadedModel, _ workspace: Workspace, isCancelled: () -> Bool
     ) throws(AIError) {
+        guard model.model.description.encoder == nil else {
+            throw .unsupported(model.configuration.path, "perplexity needs a decoder alone; this model has an encoder")
+        }
         guard let bos = model.configuration.bosIDs.first else {
             throw .unsupported(
                 model.configuration.path, "perplexity needs bos_token_id, which the model does not have")

@@ -12,15 +12,32 @@ final class Model: Sendable {
     private let rotaries: [RotaryBlock]
     /// The layer of the caches that each layer reads.
     private let caches: [Int]
+    /// Reads the texts that this one answers; nil for a decoder alone.
+    private let encoder: Model?
 
     /// Finds every tensor of the description.
     ///
     /// - Throws: ``ErrorCode/malformedModel`` for a tensor that is missing or has another shape,
     ///   ``ErrorCode/unsupportedModel`` for one that the description does not have.
-    init(_ d: ModelDescription, _ names: TensorNames, _ source: TensorSource, _ team: ComputeTeam) throws(AIError) {
-        description = d
+    convenience init(_ d: ModelDescription, _ names: TensorNames, _ source: TensorSource, _ team: ComputeTeam)
+        throws(AIError)
+    {
         let table = TensorTable(d, names, source)
-        embedding = try EmbeddingBlock(d.embedding, table)
+        try self.init(d, table, tokens: nil, team)
+        try table.checkNothingIsLeft()
+    }
+
+    /// - Parameter tokens: the table of tokens, where another model has it.
+    private init(_ d: ModelDescription, _ table: TensorTable, tokens: WeightMatrix?, _ team: ComputeTeam)
+        throws(AIError)
+    {
+        description = d
+        embedding = try EmbeddingBlock(d.embedding, tokens: tokens, table)
+        if let read = d.encoder {
+            encoder = try Model(read, table.encoder(read), tokens: embedding.tokens, team)
+        } else {
+            encoder = nil
+        }
         inputs = if let inputs = d.layerInputs { try LayerInputsBlock(inputs, d, table) } else { nil }
         caches = d.caches
         var rotaries: [RotaryBlock] = []
@@ -53,7 +70,6 @@ final class Model: Sendable {
         } else {
             head = nil
         }
-        try table.checkNothingIsLeft()
     }
 
     /// Whether the positions of a text of one length are computed as in one of another.
@@ -72,6 +88,7 @@ final class Model: Sendable {
         for (index, row) in step.rows.enumerated() {
             // The last of a sequence's rows makes room for all.
             guard index + 1 == step.count || step.rows[index + 1].cache !== row.cache else { continue }
+            if let source = row.cache.source, source.kept == nil { read(source, row.cache, w) }
             row.cache.prepare(upTo: description.isCausal ? row.position + 1 : row.length)
         }
         for (rotary, angles) in zip(rotaries, w.angles) {
@@ -84,6 +101,29 @@ final class Model: Sendable {
         }
         for row in step.rows where description.isCausal { row.cache.advance(to: row.position + 1) }
         computeLogits(step, w, logits)
+    }
+
+    /// Reads a text, at most as long as the encoder's workspace has rows, in a step of its own.
+    private func read(_ source: SourceText, _ cache: KeyValueCache, _ w: Workspace) {
+        guard let encoder, let inner = w.encoder else { preconditionFailure("there is no encoder") }
+        let count = source.ids.count
+        let own = KeyValueCache(encoder.description.cacheShapes, format: cache.format, capacity: count)
+        encoder.run(
+            Step(
+                source.ids.enumerated().map {
+                    StepRow(cache: own, position: $0.offset, id: $0.element, length: count)
+                }), inner)
+        let rows = encoder.lastRows(count, inner)
+        let kept = KeyValueCache(description.crossShapes, format: cache.format, capacity: count)
+        kept.prepare(upTo: count)
+        for (number, layer) in layers.enumerated() {
+            for start in stride(from: 0, to: count, by: w.rows) {
+                layer.crossAttention?.keep(
+                    rows, rows: start..<min(count, start + w.rows), layer: number, in: kept, w)
+            }
+        }
+        kept.advance(to: count)
+        source.kept = kept
     }
 
     /// The head is the largest matrix of a small model, so only the rows that want logits go through it.

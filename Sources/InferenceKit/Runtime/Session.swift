@@ -14,11 +14,22 @@ final class Session {
         cache = KeyValueCache(model.description.cacheShapes, format: format.kernel, capacity: context)
     }
 
-    /// The number of positions that this text has in common with what is cached.
-    func shared(with text: [Int]) -> Int { zip(ids, text).prefix { $0 == $1 }.count }
+    /// What the text answers; empty for a decoder alone.
+    private var source: [Int] { cache.source?.ids ?? [] }
+
+    /// The number of positions that a text has in common with what is cached.
+    func shared(with text: [Int], answering source: [Int] = []) -> Int {
+        source == self.source ? zip(ids, text).prefix { $0 == $1 }.count : 0
+    }
 
     /// Keeps the beginning that a text shares with what is cached, and forgets the rest.
-    func begin(_ text: [Int]) {
+    ///
+    /// - Parameter source: what the text answers; empty for a decoder alone.
+    func begin(_ text: [Int], answering source: [Int] = []) {
+        if source != self.source {
+            truncate(to: 0)
+            cache.source = source.isEmpty ? nil : SourceText(source)
+        }
         // The last position's logits are wanted, so it is computed in any case.
         let keeps = model.isSame(length: length, text.count)
         truncate(to: keeps ? min(shared(with: text), text.count - 1) : 0)
@@ -62,10 +73,11 @@ final class Session {
     ///   - logits: gets a position and its logits.
     /// - Throws: ``ErrorCode/cancelled``.
     func run(
-        anew text: [Int], _ w: Workspace, logitsFrom first: Int, isCancelled: () -> Bool,
+        anew text: [Int], answering source: [Int] = [], _ w: Workspace, logitsFrom first: Int, isCancelled: () -> Bool,
         each: (Int) -> Void = { _ in }, _ logits: (Int, Logits) -> Void
     ) throws(AIError) {
         truncate(to: 0)
+        begin(text, answering: source)
         grow(to: text.count)
         while ids.count < text.count {
             if isCancelled() { throw AIError(.cancelled, "interrupted") }
@@ -91,8 +103,10 @@ final class SessionPool {
     }
 
     /// The session with the longest common beginning, or a new one.
-    func take(_ text: [Int]) -> Session {
-        let shared = idle.map { $0.shared(with: text) }
+    ///
+    /// - Parameter source: what the text answers; empty for a decoder alone.
+    func take(_ text: [Int], answering source: [Int] = []) -> Session {
+        let shared = idle.map { $0.shared(with: text, answering: source) }
         guard let best = shared.indices.max(by: { shared[$0] < shared[$1] }), shared[best] > 0 else {
             return Session(model, context: context, format: format)
         }
@@ -132,5 +146,13 @@ extension ModelDescription {
             }
         }
         return places
+    }
+
+    /// What is kept of the encoder's rows for each layer.
+    var crossShapes: [KeyValueCache.LayerShape] {
+        layers.map {
+            KeyValueCache.LayerShape(
+                kvHeads: $0.crossAttention?.kvHeads ?? 0, headSize: $0.crossAttention?.headSize ?? 0, window: nil)
+        }
     }
 }

@@ -31,6 +31,8 @@ final class Workspace {
     let distances: DistanceSpace?
     /// Where there are experts; nil elsewhere.
     let experts: ExpertSpace?
+    /// Of the model that reads what this one answers; nil for a decoder alone.
+    let encoder: Workspace?
     let packed: UnsafeMutableRawPointer
     private let logits: FloatBuffer
     /// Rows of logits computed at once.
@@ -43,11 +45,13 @@ final class Workspace {
     init(_ d: ModelDescription, team: ComputeTeam, isExact: Bool) {
         self.team = team
         self.isExact = isExact
-        let queryWidth = d.layers.compactMap(\.attention?.queryWidth).max() ?? 0
-        let keyWidth = d.layers.compactMap(\.attention?.keyWidth).max() ?? 0
         let inner = d.layers.reduce(d.layerInputs?.width ?? 0) {
             max($0, $1.feedForward?.width ?? 0, $1.experts?.shared?.width ?? 0)
         }
+        encoder = d.encoder.map { Workspace($0, team: team, isExact: isExact) }
+        let attentions = d.layers.flatMap { [$0.attention, $0.crossAttention].compactMap { $0 } }
+        let queryWidth = attentions.map(\.queryWidth).max() ?? 0
+        let keyWidth = attentions.map(\.keyWidth).max() ?? 0
         let rotaries = d.rotaries
         let width =
             3 * d.width + 2 * queryWidth + 2 * keyWidth + 2 * inner + rotaries.reduce(0) { $0 + $1.rotated }
@@ -73,7 +77,9 @@ final class Workspace {
         angles = rotaries.map { (FloatBuffer(count * $0.rotated / 2), FloatBuffer(count * $0.rotated / 2)) }
         distances = d.distances?.vectors == nil ? nil : DistanceSpace(d, queryWidth: queryWidth)
         experts = ExpertSpace(d, rows: rows)
-        let packedBytes = max(hub_packed_bytes(rows, max(beside, queryWidth, inner)), experts?.packedBytes ?? 0)
+        // Cross attention reads rows as wide as the encoder's.
+        let widest = max(beside, queryWidth, inner, d.encoder?.width ?? 0)
+        let packedBytes = max(hub_packed_bytes(rows, widest), experts?.packedBytes ?? 0)
         packed = .allocate(byteCount: packedBytes, alignment: 64)
         let most = d.head?.outputs == .vocabulary ? 16 : rows
         logitRows = d.head == nil ? 0 : max(1, min(most, (2 << 20) / max(1, d.outputs)))

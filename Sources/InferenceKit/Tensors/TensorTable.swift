@@ -7,7 +7,9 @@ struct TensorTable: Sendable {
     let names: TensorNames
     let prefix: String
     private let shapes: [Key: [Int]]
-    private let description: ModelDescription
+    private var description: ModelDescription
+    /// Whether roles are those of the encoder before a decoder.
+    private var isEncoder = false
 
     private struct Key: Hashable {
         let role: TensorRole
@@ -25,13 +27,26 @@ struct TensorTable: Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
+    /// That of the encoder before a decoder.
+    func encoder(_ d: ModelDescription) -> TensorTable {
+        var table = self
+        (table.description, table.isEncoder) = (d, true)
+        return table
+    }
+
+    private func own(_ role: TensorRole) -> TensorRole { isEncoder ? .encoder(role) : role }
+
     /// The stored name of a tensor.
     private func name(_ role: TensorRole, _ layer: Int?, isBias: Bool = false) -> String {
-        names.name(role, layer: layer, isBias: isBias, prefix: prefix)
+        names.name(own(role), layer: layer, isBias: isBias, prefix: prefix)
     }
 
     func shape(_ role: TensorRole, _ layer: Int?, isBias: Bool = false) -> [Int]? {
-        shapes[Key(role: role, layer: layer, isBias: isBias)]
+        shapes[Key(role: own(role), layer: layer, isBias: isBias)]
+    }
+
+    private func members(_ role: TensorRole, isBias: Bool) -> [TensorRole] {
+        isEncoder ? names.encoders[0].members(role, isBias: isBias) : names.members(role, isBias: isBias)
     }
 
     func has(_ role: TensorRole, _ layer: Int?) -> Bool { shape(role, layer) != nil }
@@ -45,7 +60,7 @@ struct TensorTable: Sendable {
     /// A matrix, one part above the other.
     func parts(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> [WeightMatrix] {
         let (first, range, rows) = place(role, layer)
-        guard names.isPackedByHead, range.count < rows,
+        guard (isEncoder ? names.encoders[0] : names).isPackedByHead, range.count < rows,
             let heads = layer.flatMap({ description.layers[$0].attention?.heads })
         else { return [try matrix(role, layer)] }
         let whole = try whole(first, role, layer, rows: rows)
@@ -61,7 +76,7 @@ struct TensorTable: Sendable {
     {
         guard let shape = shape(role, layer) else { preconditionFailure("the description has no \(role)") }
         return try source.matrix(
-            name(first, layer), rows: rows, columns: shape[1], isTransposed: names.isTurned(role, layer: layer))
+            name(first, layer), rows: rows, columns: shape[1], isTransposed: names.isTurned(own(role), layer: layer))
     }
 
     /// A norm's weight.
@@ -88,7 +103,7 @@ struct TensorTable: Sendable {
     private func place(_ role: TensorRole, _ layer: Int?, isBias: Bool = false) -> (
         first: TensorRole, range: Range<Int>, rows: Int
     ) {
-        let members = names.members(role, isBias: isBias)
+        let members = members(role, isBias: isBias)
         var (start, range, rows) = (0, 0..<0, 0)
         for member in members {
             // A tied head has a bias alone.
@@ -128,6 +143,7 @@ struct TensorTable: Sendable {
 extension TensorNames {
     /// The tensors that are stored as one with a tensor.
     func members(_ role: TensorRole, isBias: Bool) -> [TensorRole] {
+        if case .encoder(let inner) = role { return encoders[0].members(inner, isBias: isBias).map(TensorRole.encoder) }
         guard !isBias || plainBiases[role] == nil else { return [role] }
         if ExpertNames.roles.contains(role) { return experts[0].members(role) }
         return packed.first { $0.contains(role) } ?? [role]
@@ -135,6 +151,9 @@ extension TensorNames {
 
     /// The stored name of a tensor.
     func name(_ role: TensorRole, layer number: Int?, isBias: Bool, prefix: String) -> String {
+        if case .encoder(let inner) = role {
+            return encoders[0].name(inner, layer: number, isBias: isBias, prefix: prefix + encoders[0].prefix)
+        }
         let plain = isBias ? plainBiases[role] : nil
         guard let stem = plain ?? (isBias ? biases[role] ?? stems[role] : stems[role]) else {
             preconditionFailure("the architecture has no name for \(role)")

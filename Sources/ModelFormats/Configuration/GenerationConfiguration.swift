@@ -5,6 +5,10 @@ package import HubCore
 package struct GenerationConfiguration: Sendable {
     /// The tokens that end a text; nil if the file does not say.
     package let eosIDs: [Int]?
+    /// What a decoder after an encoder begins with; nil if the file does not say.
+    package let decoderStartID: Int?
+    /// The first token of every answer; nil for any.
+    package let forcedBosID: Int?
 
     /// Reads the file of a folder; nil if there is none.
     ///
@@ -13,7 +17,10 @@ package struct GenerationConfiguration: Sendable {
         let path = Path.join(folder, "generation_config.json")
         guard let json = try JSONFile.read(path) else { return nil }
         guard let members = json.object else { throw .malformed(path, "it is not an object") }
-        let ids = try ConfigurationFields(members, path: path).tokenIDs("eos_token_id")
-        return GenerationConfiguration(eosIDs: ids.isEmpty ? nil : ids)
+        let fields = ConfigurationFields(members, path: path)
+        let ids = try fields.tokenIDs("eos_token_id")
+        return GenerationConfiguration(
+            eosIDs: ids.isEmpty ? nil : ids, decoderStartID: try fields.tokenIDs("decoder_start_token_id").first,
+            forcedBosID: try fields.tokenIDs("forced_bos_token_id").first)
     }
 }

@@ -34,6 +34,10 @@ package struct ModelConfiguration: Sendable {
     package let quantization: QuantizationConfiguration?
     package let bosIDs: [Int]
     package let eosIDs: [Int]
+    /// What a decoder after an encoder begins with; nil if the file does not say.
+    package let decoderStartID: Int?
+    /// The first token of every answer; nil for any.
+    package let forcedBosID: Int?
     /// The number of experts, and the number used per token.
     package let experts: Int?
     package let expertsPerToken: Int?
@@ -127,6 +131,8 @@ package struct ModelConfiguration: Sendable {
         quantization = outer == nil ? try QuantizationConfiguration(fields) : outer
         bosIDs = try fields.tokenIDs("bos_token_id")
         eosIDs = try fields.tokenIDs("eos_token_id")
+        decoderStartID = try fields.tokenIDs("decoder_start_token_id").first
+        forcedBosID = try fields.tokenIDs("forced_bos_token_id").first
         let mixture = try fields.object("ffn_config") ?? fields
         experts = mixture.optionalCount("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
         expertsPerToken = mixture.optionalCount(

@@ -65,12 +65,13 @@ struct Architecture: Sendable {
         return (description, names, settings.obstacles)
     }
 
-    /// The names that a checkpoint has, by those of the first layer.
+    /// The names that a checkpoint has, by those of the first layer's queries and of what widens its rows.
     private func names(_ stored: Set<String>?) -> TensorNames {
         guard let stored, !otherNames.isEmpty else { return names }
         return ([names] + otherNames).first { names in
-            let mark = names.name(.query, layer: 0, isBias: false, prefix: "")
-            return stored.contains { $0.hasSuffix(mark) }
+            let marks = [TensorRole.query, .up].filter { names.stems[$0] != nil }
+                .map { names.name($0, layer: 0, isBias: false, prefix: "") }
+            return marks.allSatisfy { mark in stored.contains { $0.hasSuffix(mark) } }
         } ?? names
     }
 

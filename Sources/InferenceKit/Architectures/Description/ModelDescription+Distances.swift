@@ -29,6 +29,8 @@ extension ModelDescription {
             /// One half of the rows for keys before the query, the other for those behind; in each, small distances have
             /// rows of their own, others share them by logarithm (T5, https://arxiv.org/abs/1910.10683).
             case halves(count: Int, furthest: Int)
+            /// All rows for keys before the query, in the same way.
+            case before(count: Int, furthest: Int)
             /// From the middle of the table to both sides; where `furthest` is given, distances of more than a quarter of
             /// the rows share rows by logarithm.
             case middle(furthest: Int?)
@@ -43,6 +45,7 @@ extension ModelDescription.Distances {
         case .halves(let count, let furthest):
             let half = count / 2
             return (distance < 0 ? half : 0) + Self.near(abs(distance), half, furthest)
+        case .before(let count, let furthest): return Self.near(max(0, distance), count, furthest)
         case .middle(let furthest):
             let half = rows / 2
             let place = furthest.map { Self.far(distance, half / 2, $0) } ?? distance

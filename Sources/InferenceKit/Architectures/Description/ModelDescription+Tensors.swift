@@ -28,6 +28,11 @@ extension ModelDescription {
                 (inner, projected) = (width, neighbours ? 3 * table : table)
             }
             add(.embedding, vocabulary, table)
+            for need in encoder?.tensors ?? [] where need.role != .embedding {
+                needs.append(
+                    TensorNeed(
+                        role: .encoder(need.role), layer: need.layer, isBias: need.isBias, shape: need.shape))
+            }
             if let positions = embedding.positions { add(.positions, positions, inner) }
             if let types = embedding.types { add(.tokenTypes, types, inner) }
             add(.embeddingNorm, embedding.norm, inner)
@@ -86,6 +91,15 @@ extension ModelDescription {
             if a.hasSinks { add(.sinks, a.heads) }
             if hasFirst, d.hasAttentionNorm { add(.attentionNorm, d.norm, width) }
             if hasLast { add(.attentionPostNorm, d.norm, width) }
+        }
+        if let a = d.crossAttention {
+            let read = encoder?.width ?? width
+            add(.crossQuery, a.queryWidth, width, bias: a.hasInputBias)
+            add(.crossKey, a.keyWidth, read, bias: a.hasKeyBias ?? a.hasInputBias)
+            add(.crossValue, a.keyWidth, read, bias: a.hasInputBias)
+            add(.crossOutput, width, a.queryWidth, bias: a.hasOutputBias)
+            if hasFirst { add(.crossNorm, d.norm, width) }
+            if hasLast { add(.crossPostNorm, d.norm, width) }
         }
         if let f = d.feedForward {
             for block in 0..<d.earlierFeedForwards {

@@ -20,6 +20,10 @@ struct ModelDescription: Sendable, Hashable {
     var head: Head?
     /// Whether a position sees only itself and those before it.
     var isCausal = true
+    /// The model that reads the text before this one answers it, for the layers' cross attention: one, or none for a
+    /// decoder alone. Both have one table of tokens.
+    var encoders: [ModelDescription] = []
+    var encoder: ModelDescription? { encoders.first }
     /// The tasks for which its file has additions to the matrices. They are not run.
     var additions: [String] = []
     /// What it is for.
@@ -125,6 +129,8 @@ struct ModelDescription: Sendable, Hashable {
     /// A layer: attention, then a feed-forward block, each with its norms around it. Either may be missing.
     struct Layer: Sendable, Hashable {
         var attention: Attention?
+        /// Attention to the encoder's rows, after the layer's own.
+        var crossAttention: Attention?
         var feedForward: FeedForward?
         /// In place of the feed-forward block; nil for none.
         var experts: Experts?

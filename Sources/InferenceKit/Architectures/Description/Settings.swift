@@ -77,8 +77,10 @@ struct Settings {
     /// The number of layers.
     ///
     /// - Throws: ``ErrorCode/malformedModel`` if there is none, or more than any model has.
-    func layerCount(_ name: String) throws(AIError) -> Int {
-        let count = try need(configuration.layers, name)
+    func layerCount(_ name: String) throws(AIError) -> Int { try layerCount(configuration.layers, name) }
+
+    func layerCount(_ told: Int?, _ name: String) throws(AIError) -> Int {
+        let count = try need(told, name)
         guard count <= Self.mostLayers else {
             throw .malformed(path, "\(name) is \(count), more than \(Self.mostLayers)")
         }

@@ -1,5 +1,5 @@
 /// What a tensor is for.
-enum TensorRole: Sendable, Hashable {
+indirect enum TensorRole: Sendable, Hashable {
     // Of the model.
     case embedding, positions, tokenTypes, embeddingNorm, embeddingProjection, finalNorm, rotaryFactors,
         longFactors, shortFactors
@@ -9,11 +9,14 @@ enum TensorRole: Sendable, Hashable {
     // Of a layer.
     case attentionNorm, query, key, value, attentionOutput, queryNorm, keyNorm, attentionPostNorm, sinks
     case distanceKey, distanceQuery
+    case crossNorm, crossQuery, crossKey, crossValue, crossOutput, crossPostNorm
     case feedForwardNorm, gate, up, down, feedForwardPostNorm
     case layerGate, layerOutput, layerNorm, layerFactor
     // Of a mixture; those of experts are of all of a layer's.
     case router, choiceBias, expertGate, expertUp, expertDown
     case sharedGate, sharedUp, sharedDown, sharedScore
+    /// Of the encoder before a decoder.
+    case encoder(TensorRole)
     /// Of a feed-forward block before the last one.
     case earlierUp(Int), earlierDown(Int), earlierNorm(Int)
     case bottleneckInput, bottleneckInputNorm, bottleneckQuery, bottleneckQueryNorm, bottleneckOutput,
@@ -54,9 +57,14 @@ struct TensorNames: Sendable {
     var ignored: [String] = []
     /// Starts of names, prefix aside, of heads that are not run.
     var heads: [String] = []
+    /// The names of the encoder's tensors, prefix and all; none for a decoder alone.
+    var encoders: [TensorNames] = []
 
     /// Whether a matrix is stored turned.
-    func isTurned(_ role: TensorRole, layer: Int?) -> Bool { layer == nil ? turned.contains(role) : isTransposed }
+    func isTurned(_ role: TensorRole, layer: Int?) -> Bool {
+        if case .encoder(let inner) = role { return encoders[0].isTurned(inner, layer: layer) }
+        return layer == nil ? turned.contains(role) : isTransposed
+    }
 
     /// The same with the one way of naming experts that a file has.
     func choosingExperts(_ stored: Set<String>?) -> TensorNames {

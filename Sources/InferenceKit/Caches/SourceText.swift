@@ -1,0 +1,9 @@
+/// A text that an encoder reads and a decoder answers, with what the decoder's cross attention keeps of it. Used by one
+/// thread at a time.
+final class SourceText {
+    let ids: [Int]
+    /// The keys and values of each of the decoder's layers; nil until the text is read.
+    var kept: KeyValueCache?
+
+    init(_ ids: [Int]) { self.ids = ids }
+}

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Makes small random models with an encoder and a decoder, and writes down what transformers says of them.
+
+    python3 -m venv venv
+    venv/bin/pip install transformers==5.23.0 torch==2.13.0
+    venv/bin/python scripts/goldens_answers.py
+
+Writes folders of Tests/Fixtures/micro and Tests/Fixtures/goldens/micro-*.json, as goldens.py does: the prompt goes to the
+encoder, and the decoder begins with decoder_start_token_id.
+"""
+
+import json
+
+import torch
+import transformers
+from transformers import AutoModelForSeq2SeqLM
+
+import goldens
+from goldens import FIXTURES, MICRO, NearTie, PROMPTS, REFERENCE
+
+START = 4
+NOTES = (
+    "ids are the encoder's, with the leading <|bos|> (id 0) added by tokenizer.json's post-processor; the decoder begins with "
+    "decoder_start_token_id; greedy = plain argmax, never stopped at eos"
+)
+
+
+def load(folder, **changes):
+    config = transformers.AutoConfig.from_pretrained(folder, attn_implementation="eager", **changes)
+    return AutoModelForSeq2SeqLM.from_pretrained(
+        folder, config=config, dtype=torch.float32, attn_implementation="eager").eval()
+
+
+@torch.no_grad()
+def logits(model, ids, start=(START,)):
+    return model(input_ids=torch.tensor([ids]), decoder_input_ids=torch.tensor([start])).logits[0, -1].double()
+
+
+@torch.no_grad()
+def greedy(model, ids, count=32):
+    """The most likely answer, computed anew for each token, and how near the second best came."""
+    picked, gap = [], float("inf")
+    for _ in range(count):
+        best = logits(model, ids, [START] + picked).topk(2)
+        gap = min(gap, float(best.values[0] - best.values[1]))
+        picked.append(int(best.indices[0]))
+    return picked, gap
+
+
+def golden(name, folder, without):
+    prompts = []
+    for text in PROMPTS:
+        ids = goldens.ids_of(folder, text)
+        picked, gap = greedy(load(folder), ids)
+        if gap <= 0.002:
+            raise NearTie(f"{name}: the greedy path after {text!r} comes within {gap} of a tie")
+        vocabulary = goldens.tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+        answer = {"ids": picked, "text": vocabulary.decode(picked, skip_special_tokens=False)}
+        prompts.append({"text": text, "ids": ids, "greedy_32": answer, "greedy_min_top2_gap_32": round(gap, 6)})
+    ids = prompts[0]["ids"]
+    # The last of some tokens of the answer: the first does not attend to others.
+    start = [START] + prompts[0]["greedy_32"]["ids"][:24]
+    given = logits(load(folder), ids, start)
+    moves = {what: float((given - other(ids, start)).abs().max()) for what, other in without.items()}
+    for what, move in moves.items():
+        assert move > 0.01, f"{name}: without {what} the logits move by {move} only"
+    goldens.write(FIXTURES / f"goldens/micro-{name}.json", {
+        "name": f"micro-{name}", "fixture": f"micro/{folder.name}", "reference": REFERENCE,
+        "weights": "bfloat16, random, computed in float32", "notes": NOTES,
+        "without": {what: round(move, 4) for what, move in moves.items()}, "prompts": prompts,
+        "logits": {"prompt_index": 0, "position": "the answer's first token",
+                   "values": goldens.numbers(logits(load(folder), ids))},
+    })
+    print(f"{name}: " + ", ".join(f"{what} {move:.3f}" for what, move in moves.items()))
+
+
+def settings(folder, **changes):
+    return lambda ids, start: logits(load(folder, **changes), ids, start)
+
+
+def weights(folder, change):
+    def other(ids, start):
+        model = load(folder)
+        with torch.no_grad():
+            change(model)
+        return logits(model, ids, start)
+    return other
+
+
+def make(name, config, scale, seed, **more):
+    """A folder with random weights, and `more` tensors."""
+    folder = MICRO / name
+    goldens.short_tokenizer(folder)
+    (folder / "generation_config.json").unlink()
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    model = AutoModelForSeq2SeqLM.from_config(transformers.AutoConfig.from_pretrained(folder))
+    goldens.random_weights(model, seed, scale)
+    tensors = {key: value.detach() for key, value in model.named_parameters()} | more
+    tensors = {key: value.bfloat16().contiguous() for key, value in tensors.items()}
+    goldens.safetensors.torch.save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
+
+
+# T5
+
+def t5(name, seed, more={}, **changes):
+    config = dict(
+        architectures=["T5ForConditionalGeneration"], model_type="t5", d_ff=64, d_kv=16, d_model=32, decoder_start_token_id=START,
+        dropout_rate=0.0, eos_token_id=1, feed_forward_proj="relu", initializer_factor=1.0, is_encoder_decoder=True,
+        layer_norm_epsilon=1e-06, n_positions=128, num_decoder_layers=3, num_heads=4, num_layers=2, pad_token_id=START,
+        relative_attention_max_distance=20, relative_attention_num_buckets=8, torch_dtype="bfloat16", use_cache=True,
+        vocab_size=320,
+    ) | changes
+
+    def scale(name):
+        if "relative" in name:
+            return 1.5 * 2
+        return 6.0 if "shared" in name else 2.2 if ".q." in name or ".k." in name else 2.0
+
+    folder = make(name, config, scale, seed, **more)
+
+    def no_distances(half):
+        def change(model):
+            getattr(model, half).block[0].layer[0].SelfAttention.relative_attention_bias.weight.zero_()
+        return weights(folder, change)
+
+    def norms(model):
+        for key, parameter in model.named_parameters():
+            if "layer_norm" in key:
+                parameter.fill_(1)
+
+    def no_cross(model):
+        for block in model.decoder.block:
+            block.layer[1].EncDecAttention.o.weight.zero_()
+
+    return folder, {
+        "the encoder's distances": no_distances("encoder"), "the decoder's distances": no_distances("decoder"),
+        "logarithms of distances": settings(folder, relative_attention_max_distance=200), "norms' weights": weights(folder, norms),
+        "cross attention": weights(folder, no_cross),
+    }
+
+
+def all_models():
+    folder, without = t5("t5", 21)
+
+    def unscaled(ids, start):
+        return logits(load(folder), ids, start) * 32 ** 0.5
+
+    golden("t5", folder, without | {"scale of the rows before the head": unscaled})
+
+    head = torch.randn(320, 32, generator=torch.Generator().manual_seed(23)) * 0.5
+    folder, without = t5("t5-gated", 22, {"lm_head.weight": head}, feed_forward_proj="gated-gelu", tie_word_embeddings=False)
+
+    def exact_gelu(model):
+        for block in [*model.encoder.block, *model.decoder.block]:
+            block.layer[-1].DenseReluDense.act = torch.nn.GELU()
+
+    def tied(model):
+        model.lm_head.weight.copy_(model.shared.weight)
+
+    golden("t5-gated", folder, without | {"tanh form of gelu": weights(folder, exact_gelu), "its own head": weights(folder, tied)})
+
+
+if __name__ == "__main__":
+    all_models()
