@@ -32,7 +32,7 @@ final class Session {
         }
         // The last position's logits are wanted, so it is computed in any case.
         let keeps = model.isSame(length: length, text.count)
-        truncate(to: keeps ? min(shared(with: text), text.count - 1) : 0)
+        truncate(to: keeps ? min(shared(with: text, answering: source), text.count - 1) : 0)
         length = text.count
     }
 
