@@ -22,7 +22,8 @@ public struct Perplexity: Sendable, Hashable {
         of text: String, tokenLimit: Int?, model: LoadedModel, _ workspace: Workspace, isCancelled: () -> Bool
     ) throws(AIError) {
         guard model.model.description.encoder == nil else {
-            throw .unsupported(model.configuration.path, "perplexity needs a decoder alone; this model has an encoder")
+            throw .unsupported(
+                model.configuration.path, "perplexity needs a decoder alone; this model has an encoder")
         }
         guard let bos = model.configuration.bosIDs.first else {
             throw .unsupported(

@@ -73,7 +73,8 @@ final class Session {
     ///   - logits: gets a position and its logits.
     /// - Throws: ``ErrorCode/cancelled``.
     func run(
-        anew text: [Int], answering source: [Int] = [], _ w: Workspace, logitsFrom first: Int, isCancelled: () -> Bool,
+        anew text: [Int], answering source: [Int] = [], _ w: Workspace, logitsFrom first: Int,
+        isCancelled: () -> Bool,
         each: (Int) -> Void = { _ in }, _ logits: (Int, Logits) -> Void
     ) throws(AIError) {
         truncate(to: 0)

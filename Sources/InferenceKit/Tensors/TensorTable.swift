@@ -76,7 +76,8 @@ struct TensorTable: Sendable {
     {
         guard let shape = shape(role, layer) else { preconditionFailure("the description has no \(role)") }
         return try source.matrix(
-            name(first, layer), rows: rows, columns: shape[1], isTransposed: names.isTurned(own(role), layer: layer))
+            name(first, layer), rows: rows, columns: shape[1], isTransposed: names.isTurned(own(role), layer: layer)
+        )
     }
 
     /// A norm's weight.
@@ -143,7 +144,9 @@ struct TensorTable: Sendable {
 extension TensorNames {
     /// The tensors that are stored as one with a tensor.
     func members(_ role: TensorRole, isBias: Bool) -> [TensorRole] {
-        if case .encoder(let inner) = role { return encoders[0].members(inner, isBias: isBias).map(TensorRole.encoder) }
+        if case .encoder(let inner) = role {
+            return encoders[0].members(inner, isBias: isBias).map(TensorRole.encoder)
+        }
         guard !isBias || plainBiases[role] == nil else { return [role] }
         if ExpertNames.roles.contains(role) { return experts[0].members(role) }
         return packed.first { $0.contains(role) } ?? [role]
