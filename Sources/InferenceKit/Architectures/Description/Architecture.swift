@@ -68,11 +68,13 @@ struct Architecture: Sendable {
     /// The names that a checkpoint has, by those of the first layer's queries and of what widens its rows.
     private func names(_ stored: Set<String>?) -> TensorNames {
         guard let stored, !otherNames.isEmpty else { return names }
-        return ([names] + otherNames).first { names in
-            let marks = [TensorRole.query, .up].filter { names.stems[$0] != nil }
-                .map { names.name($0, layer: 0, isBias: false, prefix: "") }
-            return marks.allSatisfy { mark in stored.contains { $0.hasSuffix(mark) } }
-        } ?? names
+        func has(_ role: TensorRole, _ names: TensorNames) -> Bool {
+            guard names.stems[role] != nil else { return true }
+            let mark = names.name(role, layer: 0, isBias: false, prefix: "")
+            return stored.contains { $0.hasSuffix(mark) }
+        }
+        let found = ([names] + otherNames).filter { has(.query, $0) }
+        return found.first { has(.up, $0) } ?? found.first ?? names
     }
 
     /// Whether a checkpoint is that of the model without any head: its names have no prefix, whatever class its
