@@ -177,7 +177,51 @@ def gpt_oss():
     })
 
 
-FAMILIES = [qwen3_moe, qwen2_moe, mixtral, gpt_oss]
+E2M1 = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+
+
+def mxfp4(values):
+    """[experts][outputs][inputs] as MXFP4: blocks of two numbers a byte, exponents, and the numbers that they mean."""
+    parts = values.reshape(*values.shape[:2], -1, 32)
+    exponents = parts.abs().amax(-1).clamp_min(1e-30).log2().floor() - 2
+    scaled = parts / exponents.exp2()[..., None]
+    codes = (scaled[..., None] - E2M1).abs().argmin(-1)
+    blocks = (codes[..., ::2] | codes[..., 1::2] << 4).to(torch.uint8)
+    return blocks, (exponents + 127).to(torch.uint8), (E2M1[codes] * exponents.exp2()[..., None]).reshape(values.shape)
+
+
+def gpt_oss_mxfp4():
+    """gpt-oss as it is published: its experts are MXFP4."""
+    with tempfile.TemporaryDirectory(dir=MICRO) as scratch:
+        plain = make(pathlib.Path(scratch).name, "gpt_oss", 39, head_dim=16, num_hidden_layers=2, intermediate_size=32,
+                     num_local_experts=4, num_experts_per_tok=2, sliding_window=8, rope_theta=150000.0,
+                     rope_scaling={"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64},
+                     attention_bias=True, scales={"sinks": 4.0, "gate_up_proj": 8.0, "router": 3.0})
+        tensors = safetensors.torch.load_file(plain / "model.safetensors")
+        packed = dict(tensors)
+        for name in tensors:
+            if name.endswith(("gate_up_proj", "down_proj")):
+                blocks, scales, meant = mxfp4(packed.pop(name).float().swapaxes(1, 2))
+                packed[name + "_blocks"], packed[name + "_scales"] = blocks, scales
+                tensors[name] = meant.swapaxes(1, 2).bfloat16().contiguous()
+        safetensors.torch.save_file(tensors, plain / "model.safetensors", metadata={"format": "pt"})
+        folder = MICRO / "gpt-oss-mxfp4"
+        folder.mkdir(exist_ok=True)
+        goldens.short_tokenizer(folder)
+        config = json.loads((plain / "config.json").read_text()) | {"quantization_config": {
+            "quant_method": "mxfp4", "modules_to_not_convert": [
+                "model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"]}}
+        (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+        safetensors.torch.save_file(packed, folder / "model.safetensors", metadata={"format": "pt"})
+        (folder / "model.safetensors").chmod(0o644)
+        result = goldens.answers(lambda: goldens.load(plain), folder, goldens.PROMPTS)
+    goldens.write(goldens.FIXTURES / "goldens/micro-gpt-oss-mxfp4.json", {
+        "name": "micro-gpt-oss-mxfp4", "fixture": "micro/gpt-oss-mxfp4", "reference": goldens.REFERENCE,
+        "weights": "bfloat16 and MXFP4, random, computed in float32", "notes": NOTES} | result)
+    print("gpt-oss-mxfp4")
+
+
+FAMILIES = [qwen3_moe, qwen2_moe, mixtral, gpt_oss, gpt_oss_mxfp4]
 
 if __name__ == "__main__":
     for family in FAMILIES:

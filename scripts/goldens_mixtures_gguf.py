@@ -4,7 +4,7 @@
     venv/bin/pip install transformers==5.23.0 torch==2.13.0 sentence-transformers==6.2.0 gguf==0.19.0
     venv/bin/python scripts/goldens_mixtures_gguf.py [NAME...]
 
-Writes Tests/Fixtures/micro-gguf/NAME-q8_0.gguf as llama.cpp's converter would: the experts of a layer are one tensor. A
+Writes Tests/Fixtures/micro-gguf/NAME-q8_0.gguf (gpt-oss-mxfp4.gguf) as llama.cpp's converter would: the experts of a layer are one tensor. A
 golden is what transformers says of the weights in the file, dequantised to float32.
 """
 
@@ -188,7 +188,7 @@ def convert(path, arch, model, folder, settings):
     add_vocabulary(writer, folder)
     for target, values in tensors_of(arch, model):
         kept = values.ndim == 1 or "ffn_gate_inp" in target or target.endswith("bias")
-        type = Type.F32 if kept else Type.Q8_0
+        type = Type.F32 if kept else Type.MXFP4 if arch == "gpt-oss" and "_exps" in target else Type.Q8_0
         writer.add_tensor(target, gguf.quants.quantize(np.ascontiguousarray(values), type), raw_dtype=type)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -218,13 +218,14 @@ def main():
         for name, (arch, seed, settings, config) in FAMILIES.items():
             if sys.argv[1:] and name not in sys.argv[1:]:
                 continue
-            path = FIXTURES / f"micro-gguf/{name}-q8_0.gguf"
+            kind = "mxfp4" if arch == "gpt-oss" else "q8_0"
+            path = FIXTURES / f"micro-gguf/{name}-{kind}.gguf"
             convert(path, arch, make(arch, seed, config), folder, settings)
             path.chmod(0o644)
             result = goldens.answers(lambda: fill(make(arch, seed, config), arch, path), folder, PROMPTS)
             goldens.write(FIXTURES / f"goldens/micro-gguf-{name}.json", {
                 "name": f"micro-gguf-{name}", "fixture": str(path.relative_to(FIXTURES)), "reference": REFERENCE,
-                "weights": "GGUF q8_0 as llama.cpp's converter writes it, dequantised to float32", "notes": NOTES,
+                "weights": f"GGUF {kind} as llama.cpp's converter writes it, dequantised to float32", "notes": NOTES,
             } | result)
             print(name, path.stat().st_size)
 

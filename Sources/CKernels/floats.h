@@ -44,6 +44,11 @@ static inline float hub_load_fp8(const uint8_t *at) {
 #define HUB_FP8_RAISED 0x1p80f
 #define HUB_FP8_MISSING 0x1p40f
 
+/// Half of 2^(e - 127): e8m0, for e2m1 numbers that are stored twice as large.
+static inline float hub_load_exponent(const uint8_t *at) {
+    return hub_from_bits(*at < 2 ? 0x00200000u << *at : (uint32_t)(*at - 1) << 23);
+}
+
 /// Round to nearest even; what is too large becomes the largest finite number, so that a cache never holds infinities.
 static inline uint16_t hub_to_f16(float value) {
     uint32_t bits;

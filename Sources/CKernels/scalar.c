@@ -92,11 +92,11 @@ INLINE vf load_bytes(const int8_t *at) { return (vf)(float)*at; }
 #include "tile/between.h"
 #include "tile/attention.h"
 
-#define ALL(KERNEL) KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL
+#define ALL(KERNEL) KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL
 const hub_kernels hub_kernels_scalar = {
     .name = LABEL, .lanes = LANES,
-    .fast = {NULL, NULL, NULL, ALL(fast)},
-    .exact = {exact, exact, exact, ALL(exact), exact},
+    .fast = {NULL, NULL, NULL, ALL(fast), [HUB_MXFP4_APART] = fast},
+    .exact = {exact, exact, exact, ALL(exact), [HUB_FP8] = exact, [HUB_MXFP4_APART] = exact},
     .finish = finish, .quantize = quantize, .attend = attend, .rms_norm = rms_norm, .layer_norm = layer_norm,
     .affine = affine, .activate = activate, .add = add, .soft_cap = soft_cap,
 };

@@ -16,6 +16,7 @@ import Testing
         "micro-phi3-longrope-long", "micro-gpt2", "micro-opt", "micro-opt-pickle", "micro-t5", "micro-t5-gated",
         "micro-gemma4", "micro-gemma4-large", "micro-gemma4-unified",
         "micro-qwen3-moe", "micro-qwen3-moe-together", "micro-qwen2-moe", "micro-mixtral", "micro-gpt-oss",
+        "micro-gpt-oss-mxfp4",
     ]
     private static let quantized = [
         "tiny-shakespeare-gguf-f16", "tiny-shakespeare-gguf-q8_0", "tiny-shakespeare-gguf-q4_0",

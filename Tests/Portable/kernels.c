@@ -54,6 +54,7 @@ static void fill(hub_format format, uint8_t *at, size_t rows, size_t stride) {
         uint32_t bits;
         uint16_t half = half_of(value == 0 ? 0.5f : value);
         memcpy(&bits, &value, 4);
+        if (format == HUB_MXFP4) block[0] = (uint8_t)(118 + next() % 8);
         if (format == HUB_F32) memcpy(block, &value, 4);
         if (format == HUB_F16) memcpy(block, &half, 2);
         if (format == HUB_BF16) memcpy(block, (uint8_t *)&bits + 2, 2);
@@ -184,6 +185,14 @@ static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
                 products(one, three, scalar, &m, info->name);
             }
         }
+    for (size_t rows = 3; rows < 60; rows += 17) {
+        hub_matrix m = {.rows = rows, .columns = 416, .format = HUB_MXFP4_APART, .stride = 208};
+        uint8_t *weights = guarded(rows * m.stride), *scales = guarded(rows * 13);
+        for (size_t i = 0; i < rows * m.stride; i++) weights[i] = (uint8_t)next();
+        for (size_t i = 0; i < rows * 13; i++) scales[i] = (uint8_t)(118 + next() % 8);
+        m.weights = weights, m.scales = scales;
+        products(one, three, scalar, &m, "MXFP4 with scales apart");
+    }
     for (int bits = 2; bits <= 8; bits++) {
         if (bits == 7) continue;
         for (size_t group = 32; group <= 128; group *= 2) {
@@ -397,8 +406,8 @@ static void between(hub_team *team) {
             double error = fabs(e * factor - out[i]) / (1 + fabs(e * factor));
             if (!(error <= worst[kind])) worst[kind] = error;
         }
-        if (worst[kind] > 6e-7) printf("%d: %g ", kind, worst[kind]);
-        check(worst[kind] <= 6e-7, "activation", name, "");
+        if (worst[kind] > 8e-7) printf("%d: %g ", kind, worst[kind]);
+        check(worst[kind] <= 8e-7, "activation", name, "");
     }
     double mean = 0, squares = 0, variance = 0, rms = 0, layer = 0;
     for (int i = 0; i < N; i++) mean += x[i] / N, squares += (double)x[i] * x[i] / N;

@@ -46,6 +46,8 @@ typedef struct {
     size_t scale_rows;
     size_t scale_stride;          ///< bytes from the scales of some outputs to those of the next
     size_t group_stride;          ///< bytes from a group's scale to the next one's
+    // MXFP4_APART: as safetensors have MXFP4 (https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf):
+    // 16 bytes of two neighbouring numbers each; `scales` are exponents, a byte for each block of a row.
 } hub_matrix;
 
 /// One row as float32.

@@ -15,6 +15,9 @@ typedef struct {
 static const int8_t hub_iq4_values[16] = {
     -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
+/// The values of e2m1's 16 codes, twice as large.
+static const int8_t hub_fp4_values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+
 /// Scale and minimum `j` of a block of Q4_K or Q5_K, 6 bits each.
 static inline void hub_k4_scale(const uint8_t *s, size_t j, int *scale, int *minimum) {
     if (j < 4) {
@@ -54,9 +57,20 @@ static inline void hub_row_mlx(const hub_matrix *m, size_t row, size_t block, hu
     b->minimum[0] = b->minimum[1] = minimum;
 }
 
+static inline void hub_row_mxfp4_apart(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+    const uint8_t *at = (const uint8_t *)m->weights + row * m->stride + block * 16;
+    for (int i = 0; i < HUB_BLOCK; i++) b->q[i] = hub_fp4_values[at[i / 2] >> 4 * (i % 2) & 15];
+    b->scale[0] = b->scale[1] = hub_load_exponent((const uint8_t *)m->scales + row * (m->columns / HUB_BLOCK) + block);
+    memset(b->minimum, 0, sizeof b->minimum);
+}
+
 static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
     if (m->format == HUB_MLX) {
         hub_row_mlx(m, row, block, b);
+        return;
+    }
+    if (m->format == HUB_MXFP4_APART) {
+        hub_row_mxfp4_apart(m, row, block, b);
         return;
     }
     const hub_format_info *info = &hub_formats[m->format];
@@ -147,6 +161,13 @@ static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block,
             b->q[i + 16] = hub_iq4_values[s[i] >> 4];
         }
         b->scale[0] = b->scale[1] = d;
+        break;
+    case HUB_MXFP4:
+        for (int i = 0; i < 16; i++) {
+            b->q[i] = hub_fp4_values[at[1 + i] & 15];
+            b->q[i + 16] = hub_fp4_values[at[1 + i] >> 4];
+        }
+        b->scale[0] = b->scale[1] = hub_load_exponent(at);
         break;
     default: memset(b, 0, sizeof *b); // float formats have no blocks
     }

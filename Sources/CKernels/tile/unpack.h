@@ -3,7 +3,7 @@
 //
 // The bytes come as words or as pieces. Words: vector w[c] has columns 4c to 4c + 3 of each row in the row's lane, ready
 // for many rows of activations. Pieces: 16 bytes of a row stay together (load_pieces says which rows share a vector);
-// w[0..3] have columns 0 to 15, w[4..7] columns 16 to 31 (MLX4: even and odd ones). Few rows of activations take less
+// w[0..3] have columns 0 to 15, w[4..7] columns 16 to 31 (MLX4, MXFP4_APART: even and odd ones). Few rows of activations take less
 // time to add up a row's words after the product than to turn all weights before it.
 //
 // A format is unpacked in units of some blocks: `block` is a unit's first, and `part` a block's place in it, a constant
@@ -245,6 +245,51 @@ INLINE void unpack_IQ4_XS(const hub_tile *t, size_t block, int part, const bool 
     b->d[0] = raw->d * FLOATS((vi)(low | high << 4) - 32);
 }
 
+/// The values of e2m1's 16 codes, twice as large, plus 12.
+static const uint8_t fp4_values[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
+
+INLINE void fp4(tile_block *b) {
+    UNROLL for (int c = 0; c < 8; c++) b->w[c] = shuffle(spread(fp4_values), b->w[c]);
+}
+
+/// As hub_load_exponent.
+INLINE vf exponents(vu e) {
+    vu bits = e < (vu)2u ? (e + 1u) * 0x00200000u : (e - 1u) << 23;
+    return (vf)bits;
+}
+
+INLINE void unpack_MXFP4(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
+    const uint8_t *at = place(t, block, 17);
+    nibbles(t, at + 1, pieces, b);
+    fp4(b);
+    b->d[0] = exponents(__builtin_convertvector(gather_u16(at, t->matrix->stride), vu) & 255u);
+}
+
+/// 16 bytes of 32 nibbles, two neighbouring columns in each.
+INLINE void paired_nibbles(const hub_tile *t, const uint8_t *at, const bool pieces, tile_block *b) {
+    vu v[4];
+    load_16(t, at, pieces, v);
+    UNROLL for (int c = 0; c < 8; c++) {
+        if (pieces) {
+            b->w[c] = v[c % 4] >> (unsigned)(c / 4 * 4) & 0x0F0F0F0Fu;
+        } else {
+            vu x = v[c / 2] >> (16 * (unsigned)(c % 2)) & 0xFFFFu;
+            x = (x | x << 8) & 0x00FF00FFu;
+            b->w[c] = (x | x << 4) & 0x0F0F0F0Fu;
+        }
+    }
+}
+
+INLINE void unpack_MXFP4_APART(
+    const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
+    paired_nibbles(t, place(t, block, 16), pieces, b);
+    fp4(b);
+    const uint8_t *scales = (const uint8_t *)t->matrix->scales + t->row * t->blocks + block;
+    vu e;
+    UNROLL for (size_t lane = 0; lane < LANES; lane++) e[lane] = scales[lane * t->blocks];
+    b->d[0] = exponents(e);
+}
+
 /// MLX's scales or biases of the tile's rows for a block.
 INLINE vf mlx_numbers(const hub_tile *t, const void *numbers, size_t block) {
     const hub_matrix *m = t->matrix;
@@ -269,17 +314,7 @@ INLINE const uint8_t *mlx_bits(const hub_tile *t, size_t block) {
 }
 
 INLINE void unpack_MLX4(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
-    vu v[4];
-    load_16(t, mlx_bits(t, block + (size_t)part), pieces, v);
-    UNROLL for (int c = 0; c < 8; c++) {
-        if (pieces) {
-            b->w[c] = v[c % 4] >> (unsigned)(c / 4 * 4) & 0x0F0F0F0Fu;
-        } else {
-            vu x = v[c / 2] >> (16 * (unsigned)(c % 2)) & 0xFFFFu;
-            x = (x | x << 8) & 0x00FF00FFu;
-            b->w[c] = (x | x << 4) & 0x0F0F0F0Fu;
-        }
-    }
+    paired_nibbles(t, mlx_bits(t, block + (size_t)part), pieces, b);
     mlx_scales(t, block, part, raw, b);
 }
 

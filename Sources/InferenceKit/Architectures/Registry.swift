@@ -12,7 +12,7 @@ enum Architectures {
     ]
 
     /// The ways of packing weights in safetensors that run.
-    static let methods: Set<QuantizationConfiguration.Method> = [.mlx, .fp8]
+    static let methods: Set<QuantizationConfiguration.Method> = [.mlx, .fp8, .mxfp4]
     /// The formats of compressed-tensors that run.
     private static let compressed: Set<String> = ["float-quantized"]
 

@@ -52,7 +52,10 @@ struct TensorSource: Sendable {
     }
 
     /// The names of stored tensors that belong to one of this name: its packed weights, their scales, and the like.
-    func members(_ name: String) -> [String] { [name] + (Packing(name, in: self)?.companions ?? []) }
+    func members(_ name: String) -> [String] {
+        hasBlocks(name)
+            ? [name + "_blocks", name + "_scales"] : [name] + (Packing(name, in: self)?.companions ?? [])
+    }
 
     /// A matrix of `rows` by `columns`; stored turned if `isTransposed`.
     ///
@@ -69,6 +72,7 @@ struct TensorSource: Sendable {
     func matrices(_ name: String, count: Int, rows: Int, columns: Int, isTransposed: Bool = false) throws(AIError)
         -> [WeightMatrix]
     {
+        if hasBlocks(name) { return try blocks(name, count: count, rows: rows, columns: columns) }
         if isTransposed {
             let whole = try matrix(name, stack: count, rows: rows, columns: count * columns, isTransposed: true)
             return (0..<count).map { whole.columns($0 * columns..<($0 + 1) * columns) }

@@ -34,6 +34,9 @@ struct WeightMatrix: Sendable {
             part.scales = layout.scales + scales * element
             part.biases = layout.biases + scales * element
         }
+        if layout.format == HUB_MXFP4_APART {
+            part.scales = layout.scales + range.lowerBound * (layout.columns / Int(hub_info(layout.format).block))
+        }
         return WeightMatrix(part, in: files)
     }
 
