@@ -199,7 +199,56 @@ def large():
     golden("gemma4-unified", folder, {"window": settings(folder, sliding_window=100)}, weights=BFLOAT)
 
 
-MODELS = {"gemma4": small, "gemma4-large": large}
+def plain_router(model):
+    for layer in layers(model):
+        layer.router.scale.fill_(1)
+
+
+def raw_router(model):
+    for layer in layers(model):
+        layer.router.norm = torch.nn.Identity()
+
+
+def equal_experts(model):
+    for layer in layers(model):
+        layer.router.per_expert_scale.fill_(1)
+
+
+def no_experts(model):
+    for layer in layers(model):
+        layer.post_feedforward_layernorm_2.weight.zero_()
+
+
+def no_dense(model):
+    for layer in layers(model):
+        layer.post_feedforward_layernorm_1.weight.zero_()
+
+
+def no_experts_norm(model):
+    for layer in layers(model):
+        layer.pre_feedforward_layernorm_2 = torch.nn.Identity()
+
+
+def mixture():
+    """As 26B-A4B: experts beside each feed-forward block."""
+    folder = made("gemma4-mixture")
+    config = transformers.Gemma4TextConfig(
+        architectures=["Gemma4ForCausalLM"], dtype="bfloat16", num_hidden_layers=3,
+        layer_types=["sliding_attention"] * 2 + ["full_attention"], global_head_dim=16, num_global_key_value_heads=1,
+        attention_k_eq_v=True, hidden_size_per_layer_input=0, vocab_size_per_layer_input=320, rope_parameters=ROPE,
+        final_logit_softcapping=30.0, enable_moe_block=True, num_experts=8, top_k_experts=3, moe_intermediate_size=24,
+        **SIZES)
+    (folder / "config.json").write_text(config.to_json_string(use_diff=False))
+    model = transformers.Gemma4ForCausalLM(config)
+    fill(folder, model, {"embed_tokens": 3.0, "proj": 6.0})
+    golden("gemma4-mixture", folder, {what: weights(folder, change) for what, change in {
+        "router's weight": plain_router, "router's norm": raw_router, "factors of experts": equal_experts,
+        "experts": no_experts, "feed-forward block": no_dense, "experts' norm": no_experts_norm,
+        "layer factors": factors,
+    }.items()} | {"number of experts": settings(folder, top_k_experts=2)}, weights=BFLOAT)
+
+
+MODELS = {"gemma4": small, "gemma4-large": large, "gemma4-mixture": mixture}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or MODELS:

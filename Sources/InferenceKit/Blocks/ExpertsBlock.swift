@@ -8,6 +8,8 @@ import HubCore
 struct ExpertsBlock: Sendable {
     private let description: ModelDescription.Experts
     private let router: Linear
+    /// Before the router, over the root of the width; nil for none.
+    private let norm: NormBlock?
     private let routing: RoutingBlock
     /// nil for plain ones.
     private let gates: ExpertMatrices?
@@ -22,7 +24,15 @@ struct ExpertsBlock: Sendable {
     init(_ d: ModelDescription.Experts, _ layer: Int, _ table: TensorTable) throws(AIError) {
         description = d
         router = try table.linear(.router, layer)
-        routing = RoutingBlock(d, bias: try table.bias(.choiceBias, layer))
+        if let epsilon = d.routing.norm {
+            let root = 1 / Float(router.columns).squareRoot()
+            norm = NormBlock(weight: try table.vector(.routerNorm, layer).array.map { $0 * root }, epsilon: epsilon)
+        } else {
+            norm = nil
+        }
+        routing = RoutingBlock(
+            d, bias: try table.bias(.choiceBias, layer),
+            factors: d.routing.hasFactors ? try table.vector(.expertFactors, layer) : nil)
         let alternates = d.isGated && table.gatesAlternate
         gates = d.isGated && !alternates ? try table.experts(.expertGate, layer) : nil
         ups = alternates ? nil : try table.experts(.expertUp, layer)
@@ -33,11 +43,15 @@ struct ExpertsBlock: Sendable {
     }
 
     /// `[rows][width]` to `[rows][width]`.
-    func apply(_ x: FloatBuffer, rows: Int, _ w: Workspace, into out: FloatBuffer) {
+    ///
+    /// - Parameter stream: the rows before the experts' norm.
+    func apply(_ x: FloatBuffer, of stream: FloatBuffer, rows: Int, _ w: Workspace, into out: FloatBuffer) {
         guard let space = w.experts else { preconditionFailure("the workspace is another model's") }
         let width = router.columns
         // A small error may choose other experts, so these are exact always.
-        w.multiply(x, rows: rows, columns: width, isExact: true, [(router, space.scores.start)])
+        norm?.apply(stream.start, rows: rows, w.team, into: out.start)
+        w.multiply(
+            norm == nil ? x : out, rows: rows, columns: width, isExact: true, [(router, space.scores.start)])
         let plan = Plan(count: description.count, rows: rows, used: description.used) { row in
             routing.choose(space.scores.start + row * description.count)
         }

@@ -18,11 +18,14 @@ struct LayerBlock: Sendable {
     private enum Second {
         case dense(FeedForwardBlock)
         case experts(ExpertsBlock)
+        case both(DenseAndExpertsBlock)
 
-        func apply(_ x: FloatBuffer, rows: Int, _ w: Workspace, into out: FloatBuffer) {
+        /// - Parameter stream: the rows before the norm that made `x`.
+        func apply(_ x: FloatBuffer, of stream: FloatBuffer, rows: Int, _ w: Workspace, into out: FloatBuffer) {
             switch self {
             case .dense(let block): block.apply(x, rows: rows, w, into: out)
-            case .experts(let block): block.apply(x, rows: rows, w, into: out)
+            case .experts(let block): block.apply(x, of: stream, rows: rows, w, into: out)
+            case .both(let block): block.apply(x, of: stream, rows: rows, w, into: out)
             }
         }
     }
@@ -58,34 +61,35 @@ struct LayerBlock: Sendable {
         } else {
             crossAttention = nil
         }
-        var feedForwards: [(Second, Norms)] = []
-        if let described = d.feedForward {
-            for earlier in 0..<d.earlierFeedForwards {
-                feedForwards.append(
-                    (
-                        .dense(try FeedForwardBlock(described, layer, earlier: earlier, table)),
-                        Norms(before: nil, after: try norm(.earlierNorm(earlier)))
-                    ))
-            }
-            feedForwards.append(
-                (
-                    .dense(try FeedForwardBlock(described, layer, table)),
-                    Norms(before: try norm(.feedForwardNorm), after: try norm(.feedForwardPostNorm))
-                ))
-        }
-        if let described = d.experts {
-            feedForwards.append(
-                (
-                    .experts(try ExpertsBlock(described, layer, table)),
-                    Norms(before: try norm(.feedForwardNorm), after: try norm(.feedForwardPostNorm))
-                ))
-        }
-        self.feedForwards = feedForwards
+        feedForwards = try Self.feedForwards(d, layer, table, norm)
         if let described = d.bottleneck {
             bottleneck = try BottleneckBlock(described, norm: d.norm, layer, table)
         } else {
             bottleneck = nil
         }
+    }
+
+    /// The blocks of the second half, in their order.
+    private static func feedForwards(
+        _ d: ModelDescription.Layer, _ layer: Int, _ table: TensorTable,
+        _ norm: (TensorRole) throws(AIError) -> NormBlock?
+    ) throws(AIError) -> [(Second, Norms)] {
+        var blocks: [(Second, Norms)] = []
+        let norms = Norms(before: try norm(.feedForwardNorm), after: try norm(.feedForwardPostNorm))
+        if let described = d.feedForward {
+            for earlier in 0..<d.earlierFeedForwards {
+                let block = try FeedForwardBlock(described, layer, earlier: earlier, table)
+                blocks.append((.dense(block), Norms(before: nil, after: try norm(.earlierNorm(earlier)))))
+            }
+            let dense = try FeedForwardBlock(described, layer, table)
+            if let experts = d.experts, experts.isBeside {
+                blocks.append((.both(try DenseAndExpertsBlock(dense, experts, d.norm, layer, table)), norms))
+                return blocks
+            }
+            blocks.append((.dense(dense), norms))
+        }
+        if let described = d.experts { blocks.append((.experts(try ExpertsBlock(described, layer, table)), norms)) }
+        return blocks
     }
 
     /// Changes the rows of the workspace's residual stream.
@@ -109,7 +113,9 @@ struct LayerBlock: Sendable {
             }
         }
         for (block, norms) in feedForwards {
-            half(norms, stream, step.count, width, w) { x in block.apply(x, rows: step.count, w, into: w.branch) }
+            half(norms, stream, step.count, width, w) { x in
+                block.apply(x, of: stream, rows: step.count, w, into: w.branch)
+            }
         }
         bottleneck?.leave(rows: step.count, w)
         input?.apply(rows: step.count, layer: number, w)

@@ -22,6 +22,12 @@ struct NormBlock: Sendable {
         (self.width, weight, bias) = (width, nil, nil)
     }
 
+    /// An RMS norm with this weight.
+    init(weight: [Float], epsilon: Float) {
+        norm = ModelDescription.Norm(epsilon: epsilon)
+        (width, self.weight, bias) = (weight.count, FloatBuffer(weight), nil)
+    }
+
     /// Normalises rows of the weight's length, one after the other; in place where `out` is `x`.
     func apply(
         _ x: UnsafeMutablePointer<Float>, rows: Int, _ team: ComputeTeam, into out: UnsafeMutablePointer<Float>

@@ -7,10 +7,12 @@ struct RoutingBlock: Sendable {
     private let used: Int
     /// Added for the choice alone; nil for none.
     private let bias: [Float]?
+    /// Of each expert's weights; nil for none.
+    private let factors: [Float]?
 
-    init(_ experts: ModelDescription.Experts, bias: FloatBuffer?) {
+    init(_ experts: ModelDescription.Experts, bias: FloatBuffer?, factors: FloatBuffer?) {
         (routing, count, used) = (experts.routing, experts.count, experts.used)
-        self.bias = bias?.array
+        (self.bias, self.factors) = (bias?.array, factors?.array)
     }
 
     /// The experts of a row, in their order, with their weights.
@@ -33,7 +35,7 @@ struct RoutingBlock: Sendable {
             let sum = Float(weights.reduce(0) { $0 + Double($1) } + 1e-20)
             for i in weights.indices { weights[i] /= sum }
         }
-        return zip(chosen, weights).map { ($0, $1 * routing.factor) }
+        return zip(chosen, weights).map { ($0, $1 * routing.factor * (factors?[$0] ?? 1)) }
     }
 
     static func sigmoid(_ x: Float) -> Float { Float(1 / (1 + exp(-Double(x)))) }

@@ -11,6 +11,8 @@ struct ExpertSpace {
     let up: FloatBuffer
     /// Both, where they alternate; untouched memory costs nothing elsewhere.
     let pairs: FloatBuffer
+    /// What they give where something stands beside them, `[rows][width]`.
+    let beside: FloatBuffer
     /// The router's, `[rows][experts]`.
     let scores: FloatBuffer
     /// What the packed rows of all experts take.
@@ -30,6 +32,7 @@ struct ExpertSpace {
         gate = FloatBuffer(capacity * inner)
         up = FloatBuffer(capacity * inner)
         pairs = FloatBuffer(capacity * 2 * inner)
+        beside = FloatBuffer(mixtures.contains(where: \.isBeside) ? rows * d.width : 0)
         scores = FloatBuffer(rows * count)
         packedBytes = hub_packed_bytes(capacity, max(d.width, inner)) + count * Self.alignment
     }

@@ -20,9 +20,9 @@ extension Architecture {
         if settings.text("use_bidirectional_attention") == "all" {
             settings.obstacles.append("use_bidirectional_attention all")
         }
-        if settings.isGGUF ? settings.configuration.experts != nil : settings.flag("enable_moe_block") == true {
-            settings.obstacles.append("a mixture of experts")
-        }
+        let hasExperts =
+            settings.isGGUF ? settings.configuration.experts != nil : settings.flag("enable_moe_block") == true
+        if hasExperts { try settings.addExperts(to: &model) }
         return model
     }
 }
@@ -33,9 +33,18 @@ extension TensorNames {
             .layerTable: "embed_tokens_per_layer", .layerProjection: "per_layer_model_projection",
             .layerProjectionNorm: "per_layer_projection_norm", .layerGate: "per_layer_input_gate",
             .layerOutput: "per_layer_projection", .layerNorm: "post_per_layer_input_norm",
-            .layerFactor: "layer_scalar",
+            .layerFactor: "layer_scalar", .denseNorm: "post_feedforward_layernorm_1",
+            .expertsNorm: "pre_feedforward_layernorm_2", .expertsPostNorm: "post_feedforward_layernorm_2",
+            .router: "router.proj", .routerNorm: "router.scale", .expertFactors: "router.per_expert_scale",
         ])
-        names.plain = [.layerFactor]
+        names.plain = [.layerFactor, .routerNorm, .expertFactors]
+        let glu = "experts.switch_glu."
+        names.experts = [
+            ExpertNames(
+                gate: "experts.gate_up_proj", up: "experts.gate_up_proj", down: "experts.down_proj", ending: ""),
+            // MLX's.
+            ExpertNames(gate: glu + "gate_proj", up: glu + "up_proj", down: glu + "down_proj"),
+        ]
         // Published files have some in layers that read those of others.
         names.ignored += ["k_norm.weight"]
         for matrix in ["k_proj", "v_proj"] {
@@ -48,8 +57,13 @@ extension TensorNames {
         var names = gguf.with([
             .layerTable: "per_layer_token_embd", .layerProjection: "per_layer_model_proj",
             .layerProjectionNorm: "per_layer_proj_norm", .layerGate: "inp_gate", .layerOutput: "proj",
-            .layerNorm: "post_norm", .layerFactor: "layer_output_scale",
+            .layerNorm: "post_norm", .layerFactor: "layer_output_scale", .denseNorm: "post_ffw_norm_1",
+            .expertsNorm: "pre_ffw_norm_2", .expertsPostNorm: "post_ffw_norm_2",
+            .routerNorm: "ffn_gate_inp.scale", .expertFactors: "ffn_down_exps.scale",
         ])
+        names.plain = [.routerNorm, .expertFactors]
+        let both = "ffn_gate_up_exps"
+        names.experts = [ExpertNames(gate: both, up: both, down: "ffn_down_exps")]
         names.ignored = ["attn_k.weight", "attn_v.weight", "attn_k_norm.weight"]
         return names
     }()
@@ -94,6 +108,17 @@ extension Settings {
     }
 
     private static let full = "full_attention"
+
+    /// Puts experts beside every feed-forward block.
+    fileprivate mutating func addExperts(to model: inout ModelDescription) throws(AIError) {
+        var experts = try experts(
+            width: expertWidth, .init(norm: model.finalNorm?.epsilon, hasFactors: true, renormalizes: true))
+        experts.isBeside = true
+        for index in model.layers.indices {
+            if let activation = model.layers[index].feedForward?.activation { experts.activation = activation }
+            model.layers[index].experts = experts
+        }
+    }
 
     /// Whether a layer makes values of keys. GGUF does not say: there is no matrix then.
     private func hasKeysAsValues(_ layer: Int, isFull: Bool) -> Bool {

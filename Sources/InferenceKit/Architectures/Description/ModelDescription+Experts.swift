@@ -14,6 +14,9 @@ extension ModelDescription {
         var routing = Routing()
         /// What every row goes through; nil for none.
         var shared: Shared?
+        /// Whether it stands beside the layer's feed-forward block, both with norms of their own
+        /// (transformers' `Gemma4TextDecoderLayer`); otherwise it is in place of it.
+        var isBeside = false
 
         /// One more block, whose result is added.
         struct Shared: Sendable, Hashable {
@@ -44,6 +47,11 @@ extension ModelDescription {
         var scores = Scores.softmax
         /// Whether the router's matrix has a bias.
         var hasBias = false
+        /// Epsilon of an RMS norm of the rows that the router takes, which come from before the experts' norm. Its weight is
+        /// a vector over the root of the width. nil for the rows that experts take.
+        var norm: Float?
+        /// Whether each expert has a factor of its weights.
+        var hasFactors = false
         /// Whether a bias is added to the scores for the choice alone (https://arxiv.org/abs/2408.15664).
         var hasChoiceBias = false
         /// nil where all experts are one group.
@@ -84,6 +92,8 @@ extension ModelDescription.Experts {
     func tensors(_ outer: Int) -> [(role: TensorRole, isBias: Bool, shape: [Int])] {
         var needs: [(TensorRole, Bool, [Int])] = [(.router, false, [count, outer])]
         if routing.hasBias { needs.append((.router, true, [count])) }
+        if routing.norm != nil { needs.append((.routerNorm, false, [outer])) }
+        if routing.hasFactors { needs.append((.expertFactors, false, [count])) }
         if routing.hasChoiceBias { needs.append((.choiceBias, true, [count])) }
         for (role, shape) in [
             (TensorRole.expertGate, [count, width, outer]), (.expertUp, [count, width, outer]),

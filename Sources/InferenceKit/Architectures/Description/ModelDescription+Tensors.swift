@@ -114,6 +114,9 @@ extension ModelDescription {
         if let experts = d.experts {
             needs += experts.tensors(width).map { TensorNeed(role: $0, layer: layer, isBias: $1, shape: $2) }
         }
+        if d.experts?.isBeside == true {
+            for role in [TensorRole.denseNorm, .expertsNorm, .expertsPostNorm] { add(role, d.norm, width) }
+        }
         if d.feedForward != nil || d.experts != nil {
             if hasFirst { add(.feedForwardNorm, d.norm, width) }
             if hasLast { add(.feedForwardPostNorm, d.norm, width) }

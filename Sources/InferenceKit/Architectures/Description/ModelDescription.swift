@@ -132,7 +132,7 @@ struct ModelDescription: Sendable, Hashable {
         /// Attention to the encoder's rows, after the layer's own.
         var crossAttention: Attention?
         var feedForward: FeedForward?
-        /// In place of the feed-forward block; nil for none.
+        /// In place of the feed-forward block, or beside it; nil for none.
         var experts: Experts?
         var norms: Norms
         var norm: Norm

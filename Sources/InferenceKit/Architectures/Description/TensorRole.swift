@@ -13,7 +13,8 @@ indirect enum TensorRole: Sendable, Hashable {
     case feedForwardNorm, gate, up, down, feedForwardPostNorm
     case layerGate, layerOutput, layerNorm, layerFactor
     // Of a mixture; those of experts are of all of a layer's.
-    case router, choiceBias, expertGate, expertUp, expertDown
+    case router, routerNorm, expertFactors, choiceBias, expertGate, expertUp, expertDown
+    case denseNorm, expertsNorm, expertsPostNorm
     case sharedGate, sharedUp, sharedDown, sharedScore
     /// Of the encoder before a decoder.
     case encoder(TensorRole)
