@@ -1,6 +1,7 @@
 // What an instruction set provides; team.c, multiply.c and attend.c build on it.
 #pragma once
 #include "floats.h"
+#include "include/hub_recurrence.h"
 
 enum {
     HUB_BLOCK = 32,       ///< columns of a block of activations
@@ -67,6 +68,10 @@ struct hub_kernels {
     void (*activate)(hub_activation activation, const float *x, const float *factor, size_t count, float *out);
     void (*add)(float *x, const float *y, float scale, size_t count);
     void (*soft_cap)(float *x, float cap, size_t count);
+    /// Some channels of all rows.
+    void (*convolve)(const hub_convolution *convolution, size_t begin, size_t end);
+    /// A head of all rows; `scratch` has room for a query and a key.
+    void (*delta_rule)(const hub_delta *delta, size_t head, float *scratch);
 };
 
 extern const hub_kernels hub_kernels_scalar;

@@ -52,4 +52,5 @@ INLINE vf load_bytes(const int8_t *at) {
 #include "tile/tile.h"
 #include "tile/between.h"
 #include "tile/attention.h"
+#include "tile/recurrence.h"
 #include "tile/table.h"

@@ -91,6 +91,7 @@ INLINE vf load_halves(const uint16_t *at) { return (vf)hub_load_f16((const uint8
 INLINE vf load_bytes(const int8_t *at) { return (vf)(float)*at; }
 #include "tile/between.h"
 #include "tile/attention.h"
+#include "tile/recurrence.h"
 
 #define ALL(KERNEL) KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL
 const hub_kernels hub_kernels_scalar = {
@@ -99,4 +100,5 @@ const hub_kernels hub_kernels_scalar = {
     .exact = {exact, exact, exact, ALL(exact), [HUB_FP8] = exact, [HUB_MXFP4_APART] = exact},
     .finish = finish, .quantize = quantize, .attend = attend, .rms_norm = rms_norm, .layer_norm = layer_norm,
     .affine = affine, .activate = activate, .add = add, .soft_cap = soft_cap,
+    .convolve = convolve, .delta_rule = delta_rule,
 };

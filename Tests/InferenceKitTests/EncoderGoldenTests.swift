@@ -54,12 +54,13 @@ import Testing
         for text in texts {
             let cache = KeyValueCache(
                 d.cacheShapes, format: model.cacheFormat.kernel, capacity: model.context)
+            let states = RecurrentStates(d, keeping: 0)
             let first = step.count
             for (position, id) in text.ids.enumerated() {
                 step.append(
                     StepRow(
                         cache: cache, position: position, id: id, length: text.ids.count,
-                        type: text.types[position]))
+                        type: text.types[position], states: states))
             }
             places.append(first..<step.count)
         }

@@ -17,6 +17,7 @@ import Testing
         "micro/qwen3-moe", "micro/qwen2-moe", "micro/mixtral", "micro/gpt-oss", "micro/gpt-oss-mxfp4",
         "micro-gguf/qwen3-moe-q8_0.gguf",
         "micro/packed-fp8", "micro/t5", "micro/t5-gated",
+        "micro/qwen3_5", "micro/qwen3_5-moe",
     ]
 
     private func open(_ name: String, _ options: ModelOptions) throws -> LoadedModel {
@@ -98,7 +99,9 @@ import Testing
             for wanted in [Array(other), text] {
                 // A text that answers another one has nothing in common with it.
                 session.begin(wanted, answering: source(model, wanted))
-                if round > 0, wanted == text, shared >= 11 || source(model, text).isEmpty {
+                // A state goes back only to where it was kept.
+                let goesBack = model.model.description.stateSize == 0
+                if goesBack, round > 0, wanted == text, shared >= 11 || source(model, text).isEmpty {
                     #expect(session.ids.count >= shared)
                 }
                 let start = session.ids.count

@@ -400,6 +400,7 @@ static void between(hub_team *team) {
             case HUB_RELU: e = v > 0 ? v : 0; break;
             case HUB_RELU_SQUARED: e = v > 0 ? v * v : 0; break;
             case HUB_TANH: e = tanh(v); break;
+            case HUB_SIGMOID: e = 1 / (1 + exp(-v)); break;
             case HUB_CLAMPED: v = fmin(v, 7), e = v / (1 + exp(-1.702 * v)); break;
             }
             double factor = kind == HUB_CLAMPED ? fmax(-7, fmin(y[i], 7)) + 1 : y[i];
@@ -424,6 +425,74 @@ static void between(hub_team *team) {
     double capped = 0;
     for (int i = 0; i < N; i++) capped = fmax(capped, fabs(out[i] - (5 * tanh(x[i] / 5.0) + 2 * y[i])));
     check(capped < 3e-6, "soft cap and sum", name, "");
+}
+
+/// Recurrent layers against plain loops in double precision; cut in two, and by other threads, to the bit.
+static void recurrent(hub_team *one, hub_team *three) {
+    enum { ROWS = 5, KEYS = 2, HEADS = 4, SIZE = 13, WIDTH = 37, CHANNELS = 2 * KEYS * SIZE + HEADS * WIDTH, TAPS = 4 };
+    enum { PAST = (TAPS - 1) * CHANNELS, STATE = PAST + HEADS * SIZE * WIDTH };
+    const char *name = hub_kernels_name(hub_team_kernels(one));
+    static float x[ROWS * CHANNELS], weights[TAPS * CHANNELS], bias[CHANNELS], steps[ROWS * HEADS], betas[ROWS * HEADS];
+    static float rates[HEADS], ahead[HEADS], input[ROWS * CHANNELS], out[2][ROWS * HEADS * WIDTH], states[3][STATE];
+    static double s[SIZE][WIDTH], e[ROWS * CHANNELS];
+    for (int i = 0; i < ROWS * CHANNELS; i++) x[i] = real();
+    for (int i = 0; i < TAPS * CHANNELS; i++) weights[i] = real();
+    for (int i = 0; i < CHANNELS; i++) bias[i] = real();
+    for (int i = 0; i < ROWS * HEADS; i++) steps[i] = real(), betas[i] = real();
+    for (int i = 0; i < HEADS; i++) rates[i] = -1 - real() / 2, ahead[i] = real();
+    for (int tiled = 0; tiled < 2; tiled++) {
+        for (int cut = 0; cut <= 3; cut += 3)
+            for (int i = 0; i < 2; i++) {
+                // One piece, then two; the second with three threads.
+                int first = i ? cut : 0, rows = i ? ROWS - cut : cut;
+                float *result = out[cut > 0];
+                hub_state_row places[ROWS];
+                for (int row = 0; row < rows; row++) {
+                    int at = (first + row) % 3;
+                    places[row] = (hub_state_row){first + row ? states[(at + 2) % 3] : NULL, states[at]};
+                }
+                memcpy(input + first * CHANNELS, x + first * CHANNELS, (size_t)rows * CHANNELS * sizeof(float));
+                hub_convolution c = {
+                    .rows = places, .count = (size_t)rows, .channels = CHANNELS, .taps = TAPS, .weights = weights,
+                    .bias = bias, .has_silu = true, .x = input + first * CHANNELS};
+                hub_convolve(i ? three : one, &c);
+                hub_delta d = {
+                    .rows = places, .count = (size_t)rows, .state = PAST, .key_heads = KEYS, .value_heads = HEADS,
+                    .key_size = SIZE, .value_size = WIDTH, .is_tiled = tiled, .x = input + first * CHANNELS,
+                    .steps = steps + first * HEADS, .betas = betas + first * HEADS, .rates = rates, .biases = ahead,
+                    .out = result + first * HEADS * WIDTH};
+                hub_delta_rule(i ? three : one, &d);
+            }
+        check(!memcmp(out[0], out[1], sizeof out[0]), "cut recurrence", name, "");
+        for (int i = 0; i < ROWS * CHANNELS; i++) {
+            int row = i / CHANNELS, channel = i % CHANNELS;
+            double sum = bias[channel];
+            for (int tap = 0; tap < TAPS; tap++)
+                if (row + tap >= TAPS - 1) sum += (double)weights[tap * CHANNELS + channel] * x[i - (TAPS - 1 - tap) * CHANNELS];
+            e[i] = sum / (1 + exp(-sum));
+        }
+        double worst = 0;
+        for (int head = 0; head < HEADS; head++) {
+            memset(s, 0, sizeof s);
+            int key_head = tiled ? head % KEYS : head / (HEADS / KEYS);
+            for (int row = 0; row < ROWS; row++) {
+                double *q = e + row * CHANNELS + key_head * SIZE, *k = q + KEYS * SIZE;
+                double *v = e + row * CHANNELS + 2 * KEYS * SIZE + head * WIDTH, qq = 1e-6, kk = 1e-6;
+                for (int i = 0; i < SIZE; i++) qq += q[i] * q[i], kk += k[i] * k[i];
+                double decay = exp(rates[head] * log1p(exp(steps[row * HEADS + head] + ahead[head])));
+                double beta = 1 / (1 + exp(-betas[row * HEADS + head]));
+                for (int j = 0; j < WIDTH; j++) {
+                    double known = 0, sum = 0;
+                    for (int i = 0; i < SIZE; i++) known += (s[i][j] *= decay) * k[i] / sqrt(kk);
+                    for (int i = 0; i < SIZE; i++) s[i][j] += k[i] / sqrt(kk) * beta * (v[j] - known);
+                    for (int i = 0; i < SIZE; i++) sum += s[i][j] * q[i] / sqrt(qq * SIZE);
+                    worst = fmax(worst, fabs(sum - out[0][(row * HEADS + head) * WIDTH + j]));
+                }
+            }
+        }
+        if (worst > 1e-5) printf("%g ", worst);
+        check(worst <= 1e-5, "recurrence", name, tiled ? "tiled" : "");
+    }
 }
 
 static void count_items(void *context, size_t worker, size_t begin, size_t end) {
@@ -455,6 +524,7 @@ int hub_check_kernels(int *count) {
         attention(one, three, scalar);
         between(one);
         groups(one, three);
+        recurrent(one, three);
         hub_team_destroy(one);
         hub_team_destroy(three);
     }

@@ -201,7 +201,8 @@ void hub_rotate(
     size_t rotated, const float *cosines, const float *sines);
 
 typedef enum {
-    HUB_SILU, HUB_GELU, HUB_GELU_TANH, HUB_QUICK_GELU, HUB_RELU, HUB_RELU_SQUARED, HUB_TANH, HUB_CLAMPED
+    HUB_SILU, HUB_GELU, HUB_GELU_TANH, HUB_QUICK_GELU, HUB_RELU, HUB_RELU_SQUARED, HUB_TANH, HUB_SIGMOID,
+    HUB_CLAMPED
 } hub_activation;
 /// HUB_CLAMPED is gpt-oss's: the quick GELU of x, which is at most 7, times one more than the factor, which is from -7 to 7.
 /// out = activation(x), times `factor` unless that is NULL. Each row has `columns` floats, `stride` between rows of

@@ -116,6 +116,7 @@ INLINE vf activated(hub_activation activation, vf x) {
     case HUB_RELU: return MAX(x, (vf)0.0f);
     case HUB_RELU_SQUARED: return MAX(x, (vf)0.0f) * MAX(x, (vf)0.0f);
     case HUB_TANH: return tangent(x);
+    case HUB_SIGMOID: return one / (one + exponential(-x));
     case HUB_CLAMPED: x = x > (vf)7.0f ? (vf)7.0f : x; return x / (one + exponential((vf)-1.702f * x));
     }
     return x;

@@ -12,4 +12,5 @@
                   [HUB_MXFP4_APART] = exact_MXFP4_APART},                                                              \
         .bf16 = BF16_KERNEL, .finish = finish, .quantize = quantize, .attend = attend, .rms_norm = rms_norm,                  \
         .layer_norm = layer_norm, .affine = affine, .activate = activate, .add = add, .soft_cap = soft_cap,            \
+        .convolve = convolve, .delta_rule = delta_rule,                                                                \
     }

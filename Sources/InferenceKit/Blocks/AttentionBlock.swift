@@ -10,6 +10,8 @@ struct AttentionBlock: Sendable {
     private let key: Linear?
     /// or makes values of keys.
     private let value: Linear?
+    /// What its result is multiplied with; nil for nothing.
+    private let gate: Linear?
     private let output: Linear
     /// Before the rotation; nil for none.
     private let norms: (query: NormBlock?, key: NormBlock?, value: NormBlock?)
@@ -30,6 +32,7 @@ struct AttentionBlock: Sendable {
         query = try table.linear(.query, layer)
         key = try table.optionalLinear(.key, layer)
         value = try table.optionalLinear(.value, layer)
+        gate = try table.optionalLinear(.outputGate, layer)
         output = try table.linear(.attentionOutput, layer)
         sinks = d.hasSinks ? try table.vector(.sinks, layer) : nil
         if let distances, let key {
@@ -64,12 +67,18 @@ struct AttentionBlock: Sendable {
         }
         if d.source == nil { keep(step, layer, w) }
         attend(step, layer, w)
+        if gate != nil {
+            hub_activate(
+                team.team, HUB_SIGMOID, w.gate.start, w.attended.start, d.queryWidth, rows, d.queryWidth,
+                w.attended.start)
+        }
         w.multiply(w.attended, rows: rows, columns: d.queryWidth, [(output, out.start)])
     }
 
     /// Makes queries, and of keys and values those that are its own.
     private func project(_ x: FloatBuffer, _ values: FloatBuffer?, _ rows: Int, _ w: Workspace) {
-        let asked = [(query, w.queries.start)] + (key.map { [($0, w.keys.start)] } ?? [])
+        let gates = gate.map { [($0, w.gate.start)] } ?? []
+        let asked = [(query, w.queries.start)] + gates + (key.map { [($0, w.keys.start)] } ?? [])
         let valued = value.map { [($0, w.values.start)] } ?? []
         w.multiply(x, rows: rows, columns: query.columns, values == nil ? asked + valued : asked)
         if let values, let value { w.multiply(values, rows: rows, columns: value.columns, valued) }

@@ -1,11 +1,12 @@
 import CKernels
 import HubCore
 
-/// A layer: attention and feed-forward block, those that it has, with the norms around them.
+/// A layer: attention or a recurrence, and feed-forward block, those that it has, with the norms around them.
 struct LayerBlock: Sendable {
     private let attention: (block: AttentionBlock, norms: Norms)?
     let crossAttention: CrossAttentionBlock?
     private let crossNorms: Norms
+    private let recurrence: (block: RecurrentBlock, norms: Norms)?
     /// In their order.
     private let feedForwards: [(block: Second, norms: Norms)]
     private let bottleneck: BottleneckBlock?
@@ -61,6 +62,13 @@ struct LayerBlock: Sendable {
         } else {
             crossAttention = nil
         }
+        if let described = d.recurrence {
+            recurrence = (
+                try RecurrentBlock(described, layer, table), Norms(before: try norm(.attentionNorm), after: nil)
+            )
+        } else {
+            recurrence = nil
+        }
         feedForwards = try Self.feedForwards(d, layer, table, norm)
         if let described = d.bottleneck {
             bottleneck = try BottleneckBlock(described, norm: d.norm, layer, table)
@@ -97,7 +105,8 @@ struct LayerBlock: Sendable {
     /// - Parameters:
     ///   - number: its number in the model.
     ///   - layer: the layer of the caches.
-    func apply(_ step: Step, number: Int, layer: Int, width: Int, _ w: Workspace) {
+    ///   - state: where its state begins among those of a text.
+    func apply(_ step: Step, number: Int, layer: Int, state: Int, width: Int, _ w: Workspace) {
         bottleneck?.enter(rows: step.count, w)
         let stream = bottleneck == nil ? w.hidden : w.narrow
         let (wide, width) = (width, bottleneck?.width ?? width)
@@ -110,6 +119,11 @@ struct LayerBlock: Sendable {
         if let crossAttention {
             half(crossNorms, stream, step.count, width, w) { x in
                 crossAttention.apply(x, step, layer: layer, w, into: w.branch)
+            }
+        }
+        if let (block, norms) = recurrence {
+            half(norms, stream, step.count, width, w) { x in
+                block.apply(x, rows: step.count, state: state, w, into: w.branch)
             }
         }
         for (block, norms) in feedForwards {

@@ -1,12 +1,13 @@
 import HubCore
 import HubTokenizers
+import ModelFormats
 
 /// Texts through a model: as many in a step as fit. What comes out of a text does not depend on the texts beside it.
 struct EncoderRun {
     private let model: LoadedModel
     private let workspace: Workspace
     /// Caches of earlier steps.
-    private var caches: [KeyValueCache] = []
+    private var caches: [(keys: KeyValueCache, states: RecurrentStates?)] = []
 
     /// Rows of a text in the step just computed.
     private struct Piece {
@@ -81,6 +82,11 @@ struct EncoderRun {
 
     // MARK: Steps
 
+    /// Texts in a step. States of recurrent layers may be large, and each text has its own.
+    private var mostTogether: Int {
+        model.model.description.stateSize == 0 ? .max : StateConfiguration.checkpoints + 1
+    }
+
     private mutating func run(
         _ texts: [TokenizedText], _ isCancelled: () -> Bool, _ give: ([Piece]) -> Void
     ) throws(AIError) {
@@ -96,7 +102,7 @@ struct EncoderRun {
             var (count, rows) = (0, 0)
             for index in rest {
                 rows += texts[index].ids.count
-                guard rows <= workspace.rows else { break }
+                guard rows <= workspace.rows, count < mostTogether else { break }
                 count += 1
             }
             give(step(rest.prefix(count), texts))
@@ -106,19 +112,24 @@ struct EncoderRun {
 
     private mutating func step(_ indices: ArraySlice<Int>, _ texts: [TokenizedText]) -> [Piece] {
         while caches.count < indices.count {
+            let d = model.model.description
             caches.append(
-                KeyValueCache(
-                    model.model.description.cacheShapes, format: model.cacheFormat.kernel, capacity: model.context))
+                (
+                    KeyValueCache(d.cacheShapes, format: model.cacheFormat.kernel, capacity: model.context),
+                    RecurrentStates(d, keeping: 0)
+                ))
         }
         var step = Step()
         var pieces: [Piece] = []
         for (cache, index) in zip(caches, indices) {
             let (text, start) = (texts[index], step.count)
-            cache.truncate(to: 0, keepsPages: true)
+            cache.keys.truncate(to: 0, keepsPages: true)
+            cache.states?.truncate(to: 0)
             for position in text.ids.indices {
                 var row = StepRow(
-                    cache: cache, position: position, id: text.ids[position], length: text.ids.count)
+                    cache: cache.keys, position: position, id: text.ids[position], length: text.ids.count)
                 row.type = text.types[position]
+                row.states = cache.states
                 step.append(row)
             }
             pieces.append(Piece(text: index, rows: start..<step.count, start: 0, isLast: true))

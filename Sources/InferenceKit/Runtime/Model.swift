@@ -14,6 +14,8 @@ final class Model: Sendable {
     private let caches: [Int]
     /// Reads the texts that this one answers; nil for a decoder alone.
     private let encoder: Model?
+    /// Where each layer's state begins among those of a text.
+    private let stateStarts: [Int]
 
     /// Finds every tensor of the description.
     ///
@@ -40,6 +42,7 @@ final class Model: Sendable {
         }
         inputs = if let inputs = d.layerInputs { try LayerInputsBlock(inputs, d, table) } else { nil }
         caches = d.caches
+        stateStarts = d.stateStarts
         var rotaries: [RotaryBlock] = []
         for rotary in d.rotaries { rotaries.append(try RotaryBlock(rotary, table)) }
         self.rotaries = rotaries
@@ -94,10 +97,13 @@ final class Model: Sendable {
         for (rotary, angles) in zip(rotaries, w.angles) {
             rotary.fill(step.rows, cosines: angles.cosines.start, sines: angles.sines.start)
         }
+        w.recurrence?.begin(step)
         embedding.apply(step, w)
         inputs?.apply(step, w.hidden, w)
         for (number, layer) in layers.enumerated() {
-            layer.apply(step, number: number, layer: caches[number], width: description.width, w)
+            layer.apply(
+                step, number: number, layer: caches[number], state: stateStarts[number], width: description.width,
+                w)
         }
         for row in step.rows where description.isCausal { row.cache.advance(to: row.position + 1) }
         computeLogits(step, w, logits)

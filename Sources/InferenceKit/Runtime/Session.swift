@@ -1,9 +1,12 @@
 import HubCore
+import ModelFormats
 
 /// One text as a model has computed it: its ids, and their keys and values. Used by one thread at a time.
 final class Session {
     private let model: Model
     private let cache: KeyValueCache
+    /// What recurrent layers remember; nil for a model without any.
+    private let states: RecurrentStates?
     /// The ids whose keys and values are cached.
     private(set) var ids: [Int] = []
     /// The length of the text that the cached positions were computed for.
@@ -12,6 +15,7 @@ final class Session {
     init(_ model: Model, context: Int, format: KeyValueFormat) {
         self.model = model
         cache = KeyValueCache(model.description.cacheShapes, format: format.kernel, capacity: context)
+        states = RecurrentStates(model.description, keeping: StateConfiguration.checkpoints)
     }
 
     /// What the text answers; empty for a decoder alone.
@@ -45,7 +49,12 @@ final class Session {
     /// Whether a text of this length leaves the cached positions as they are.
     func isSame(_ count: Int) -> Bool { model.growsInPlace || model.isSame(length: length, max(length, count)) }
 
-    private func truncate(to count: Int) { ids.removeLast(ids.count - min(ids.count, cache.truncate(to: count))) }
+    /// Forgets ids from a count on, and those before it that no state goes back to.
+    private func truncate(to count: Int) {
+        let kept = cache.truncate(to: states?.truncate(to: count) ?? count)
+        states?.truncate(to: kept)
+        ids.removeLast(ids.count - min(ids.count, kept))
+    }
 
     /// Rows for ids that follow the cached ones.
     ///
@@ -55,7 +64,7 @@ final class Session {
             let position = ids.count + place
             return StepRow(
                 cache: cache, position: position, id: id, length: max(length, position + 1),
-                wantsLogits: place >= first)
+                wantsLogits: place >= first, states: states)
         }
     }
 

@@ -9,6 +9,8 @@ struct StepRow {
     var wantsLogits = false
     /// The token's type: 1 in the second text of a pair.
     var type = 0
+    /// What recurrent layers remember of the sequence; nil for a model without any.
+    var states: RecurrentStates?
 }
 
 /// Rows of any sequences, in any mixture: a piece of a prompt, one token of each of several conversations, drafted tokens

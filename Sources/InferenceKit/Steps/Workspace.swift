@@ -33,6 +33,8 @@ final class Workspace {
     let experts: ExpertSpace?
     /// Of the model that reads what this one answers; nil for a decoder alone.
     let encoder: Workspace?
+    /// Where layers are recurrent; nil elsewhere.
+    let recurrence: RecurrentSpace?
     let packed: UnsafeMutableRawPointer
     private let logits: FloatBuffer
     /// Rows of logits computed at once.
@@ -52,10 +54,12 @@ final class Workspace {
         let attentions = d.layers.flatMap { [$0.attention, $0.crossAttention].compactMap { $0 } }
         let queryWidth = attentions.map(\.queryWidth).max() ?? 0
         let keyWidth = attentions.map(\.keyWidth).max() ?? 0
+        let gated = d.layers.compactMap(\.attention).filter(\.hasOutputGate).map(\.queryWidth).max() ?? 0
+        let result = d.layers.compactMap(\.recurrence?.resultWidth).max() ?? 0
         let rotaries = d.rotaries
         let width =
             3 * d.width + 2 * queryWidth + 2 * keyWidth + 2 * inner + rotaries.reduce(0) { $0 + $1.rotated }
-            + d.layerInputWidth
+            + d.layerInputWidth + RecurrentSpace.width(d)
         // A sentence goes through an encoder at once.
         let fitting = max(32, Self.most / (4 * max(1, width)))
         rows = d.isCausal ? min(Self.usualRows, fitting) : max(Self.usualRows, d.maxPositions)
@@ -68,7 +72,7 @@ final class Workspace {
         keys = FloatBuffer(rows * keyWidth)
         values = FloatBuffer(rows * keyWidth)
         attended = FloatBuffer(rows * queryWidth)
-        gate = FloatBuffer(rows * inner)
+        gate = FloatBuffer(rows * max(inner, gated))
         up = FloatBuffer(rows * inner)
         let bottleneck = rows * (d.layers.compactMap(\.bottleneck?.width).max() ?? 0)
         (narrow, asked) = (FloatBuffer(bottleneck), FloatBuffer(bottleneck))
@@ -78,8 +82,9 @@ final class Workspace {
         distances = d.distances?.vectors == nil ? nil : DistanceSpace(d, queryWidth: queryWidth)
         experts = ExpertSpace(d, rows: rows)
         // Cross attention reads rows as wide as the encoder's.
-        let widest = max(beside, queryWidth, inner, d.encoder?.width ?? 0)
+        let widest = max(beside, queryWidth, inner, result, d.encoder?.width ?? 0)
         let packedBytes = max(hub_packed_bytes(rows, widest), experts?.packedBytes ?? 0)
+        recurrence = d.stateSize == 0 ? nil : RecurrentSpace(d, rows: rows)
         packed = .allocate(byteCount: packedBytes, alignment: 64)
         let most = d.head?.outputs == .vocabulary ? 16 : rows
         logitRows = d.head == nil ? 0 : max(1, min(most, (2 << 20) / max(1, d.outputs)))

@@ -119,13 +119,17 @@ struct TensorSource: Sendable {
     }
 
     /// A vector as float32: norms and biases.
-    func vector(_ name: String, _ count: Int) throws(AIError) -> FloatBuffer {
+    func vector(_ name: String, _ count: Int) throws(AIError) -> FloatBuffer { try numbers(name, [count]) }
+
+    /// All numbers of a tensor of this shape as float32, row after row.
+    func numbers(_ name: String, _ shape: [Int]) throws(AIError) -> FloatBuffer {
         let tensor = try find(name)
         guard let format = WeightFormats.named[tensor.type], WeightFormats.isFloat(format) else {
             throw .unsupported(
                 files[tensor.file].path, "\(tensor.type) weights (tensor \"\(name)\") cannot be run yet")
         }
-        try check(tensor, [count])
+        try check(tensor, shape)
+        let count = shape.reduce(1, *)
         let out = FloatBuffer(count)
         hub_widen(format, try address(tensor), count, out.start)
         return out

@@ -86,6 +86,12 @@ struct TensorTable: Sendable {
         return try source.vector(name(role, layer), shape[0])
     }
 
+    /// All numbers of a tensor of any shape, row after row.
+    func numbers(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> FloatBuffer {
+        guard let shape = shape(role, layer) else { preconditionFailure("the description has no \(role)") }
+        return try source.numbers(name(role, layer), shape)
+    }
+
     /// The bias of a matrix or a norm; nil if the description has none.
     func bias(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> FloatBuffer? {
         guard shape(role, layer, isBias: true) != nil else { return nil }
@@ -227,6 +233,7 @@ extension TensorNames {
         let mark = name(.embedding, layer: nil, isBias: false, prefix: "")
         let found = names.filter {
             $0.hasSuffix(mark) && ($0.count == mark.count || $0.dropLast(mark.count).hasSuffix("."))
+                && !isOtherHead($0, prefix: "")
         }
         return found.min { ($0.count, $0) < ($1.count, $1) }.map { String($0.dropLast(mark.count)) } ?? prefix
     }

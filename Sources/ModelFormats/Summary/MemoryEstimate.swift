@@ -8,6 +8,8 @@ package struct MemoryEstimate: Sendable, Hashable {
     package let windowedBytesPerPosition: Int64
     /// nil if every layer keeps all positions.
     package let window: Int?
+    /// What recurrent layers remember of a text.
+    package let stateBytes: Int64
     /// Activations of one position that is being computed, as float32.
     package let activationBytesPerPosition: Int64
     /// Maximum number of positions per pass.
@@ -24,18 +26,19 @@ package struct MemoryEstimate: Sendable, Hashable {
         let width = sum(
             product(4, c?.hiddenSize), product(2, c?.intermediateSize), product(2, c?.heads, c?.headSize),
             product(2, c?.kvHeads, c?.headSize))
-        activationBytesPerPosition = width.multipliedClamped(by: 4)
+        stateBytes = c?.states.bytes ?? 0
+        activationBytesPerPosition = sum(width, c?.states.activations ?? 0).multipliedClamped(by: 4)
         self.batch = batch
     }
 
-    /// Bytes of weights, KV cache for `context` positions if known, and activations; at most `Int64.max`.
+    /// Bytes of weights, KV cache for `context` positions if known, states, and activations; at most `Int64.max`.
     ///
     /// - Parameter cacheBits: of a number in the KV cache; float16 is the default of `hub try`.
     package func bytes(context: Int, cacheBits: Int = 16) -> Int64 {
         let kept = ((cacheBytesPerPosition ?? 0) - windowedBytesPerPosition).multipliedClamped(by: Int64(context))
         let windowed = windowedBytesPerPosition.multipliedClamped(by: Int64(min(context, window ?? context)))
         return sum(
-            weightsBytes, Self.cacheBytes(sum(kept, windowed), bits: cacheBits),
+            weightsBytes, Self.cacheBytes(sum(kept, windowed), bits: cacheBits), stateBytes,
             activationBytesPerPosition.multipliedClamped(by: Int64(min(batch, context))))
     }
 }

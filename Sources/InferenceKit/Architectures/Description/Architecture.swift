@@ -91,6 +91,7 @@ extension ModelDescription {
     /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other.
     fileprivate func check(_ path: String) throws(AIError) {
         if let fault = layers.lazy.compactMap(\.experts?.fault).first { throw .malformed(path, fault) }
+        if let fault = layers.lazy.compactMap(\.recurrence?.fault).first { throw .malformed(path, fault) }
         for a in layers.compactMap(\.attention) {
             guard a.headSize <= 65_536 else { throw .malformed(path, "head_dim is \(a.headSize), more than 65536") }
             guard a.heads % a.kvHeads == 0 else {

@@ -4,7 +4,8 @@ struct TensorNeed: Sendable, Hashable {
     /// nil for a tensor of the model.
     var layer: Int?
     var isBias = false
-    /// A matrix as outputs, inputs; or the length of a vector; of experts all matrices of a layer, with their number first.
+    /// A matrix as outputs, inputs; the length of a vector; of experts all matrices of a layer, with their number first;
+    /// of a convolution as the file has it.
     let shape: [Int]
 }
 
@@ -75,6 +76,7 @@ extension ModelDescription {
         }
         if let a = d.attention {
             add(.query, a.queryWidth, width, bias: a.hasInputBias)
+            if a.hasOutputGate { add(.outputGate, a.queryWidth, width, bias: a.hasInputBias) }
             add(.queryNorm, a.headNorm, a.headSize)
             if a.source == nil {
                 add(.key, a.keyWidth, width, bias: a.hasKeyBias ?? a.hasInputBias)
@@ -100,6 +102,13 @@ extension ModelDescription {
             add(.crossOutput, width, a.queryWidth, bias: a.hasOutputBias)
             if hasFirst { add(.crossNorm, d.norm, width) }
             if hasLast { add(.crossPostNorm, d.norm, width) }
+        }
+        if let recurrence = d.recurrence {
+            for (role, shape, hasBias) in recurrence.tensors(width: width) {
+                needs.append(TensorNeed(role: role, layer: layer, shape: shape))
+                if hasBias { needs.append(TensorNeed(role: role, layer: layer, isBias: true, shape: [shape[0]])) }
+            }
+            add(.attentionNorm, d.norm, width)
         }
         if let f = d.feedForward {
             for block in 0..<d.earlierFeedForwards {

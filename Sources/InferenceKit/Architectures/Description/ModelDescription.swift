@@ -126,11 +126,13 @@ struct ModelDescription: Sendable, Hashable {
         var hasTensors: Bool { !isTied || hasBias || dense != nil || rest > 0 }
     }
 
-    /// A layer: attention, then a feed-forward block, each with its norms around it. Either may be missing.
+    /// A layer: attention or a recurrence, then a feed-forward block, each with its norms around it. Either may be missing.
     struct Layer: Sendable, Hashable {
         var attention: Attention?
         /// Attention to the encoder's rows, after the layer's own.
         var crossAttention: Attention?
+        /// In the place of attention.
+        var recurrence: Recurrence?
         var feedForward: FeedForward?
         /// In place of the feed-forward block, or beside it; nil for none.
         var experts: Experts?
@@ -186,6 +188,8 @@ struct ModelDescription: Sendable, Hashable {
         /// Whether keys have one; nil for as the others.
         var hasKeyBias: Bool?
         var hasOutputBias = false
+        /// Whether its result is multiplied, number by number, with the sigmoid of a projection of its input.
+        var hasOutputGate = false
         /// Epsilon of an RMS norm of values, per head, which has no weight; nil for none.
         var valueNorm: Float?
         /// Whether values are the projected keys, before their norm and rotation.

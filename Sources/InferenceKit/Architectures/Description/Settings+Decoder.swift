@@ -24,7 +24,8 @@ extension Settings {
             hasInputBias: has(bias: "attention_bias", of: "attn_q"),
             hasOutputBias: has(bias: "attention_bias", of: "attn_output"))
         let feedForward = ModelDescription.FeedForward(
-            width: try need(inner, "intermediate_size"),
+            // Where every layer is a mixture, there may be the width of an expert alone.
+            width: try need(inner ?? expertWidth, "intermediate_size"),
             activation: activation(c.activation, default: .silu), isGated: true,
             hasBias: has(bias: "mlp_bias", of: "ffn_down"))
         let layer = ModelDescription.Layer(

@@ -10,8 +10,12 @@ extension Settings {
     ///   - headSize: coordinates of a head.
     ///   - kind: `full_attention`, `sliding_attention`, where kinds may differ.
     ///   - base: the base, if the settings do not say.
+    ///   - share: the share of a head that rotates, if they do not say.
     /// - Throws: ``ErrorCode/malformedModel`` for values that make no frequencies.
-    mutating func rotary(headSize: Int, kind: String? = nil, base usual: Double = 10_000) throws(AIError)
+    mutating func rotary(
+        headSize: Int, kind: String? = nil, base usual: Double = 10_000, share usualShare: Double = 1
+    )
+        throws(AIError)
         -> ModelDescription.Rotary
     {
         var scope = object("rope_parameters") ?? object("rope_scaling") ?? JSONObject([])
@@ -19,7 +23,7 @@ extension Settings {
         func value(_ key: String) -> JSON? { scope[key].flatMap { $0.isNull ? nil : $0 } }
         let base = value("rope_theta")?.double ?? number("rope_theta") ?? usual
         guard base > 0, base.isFinite else { throw .malformed(path, "rope_theta is not a positive number") }
-        let share = value("partial_rotary_factor")?.double ?? number("partial_rotary_factor") ?? 1
+        let share = value("partial_rotary_factor")?.double ?? number("partial_rotary_factor") ?? usualShare
         guard share > 0, share <= 1 else {
             throw .malformed(path, "partial_rotary_factor \(share) is not above 0 and at most 1")
         }

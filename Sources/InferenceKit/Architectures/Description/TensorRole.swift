@@ -10,6 +10,11 @@ indirect enum TensorRole: Sendable, Hashable {
     case attentionNorm, query, key, value, attentionOutput, queryNorm, keyNorm, attentionPostNorm, sinks
     case distanceKey, distanceQuery
     case crossNorm, crossQuery, crossKey, crossValue, crossOutput, crossPostNorm
+    case outputGate
+    /// Of a recurrence: queries, keys and values before the convolution; what gates the result; time steps, and how
+    /// strongly a value is learned.
+    case recurrentInput, recurrentGate, recurrentStep, recurrentBeta, convolution
+    case recurrentRate, recurrentStepBias, recurrentNorm, recurrentOutput
     case feedForwardNorm, gate, up, down, feedForwardPostNorm
     case layerGate, layerOutput, layerNorm, layerFactor
     // Of a mixture; those of experts are of all of a layer's.

@@ -1,0 +1,126 @@
+extension ModelDescription {
+    /// A half of a layer that remembers a text in a state of fixed size.
+    enum Recurrence: Sendable, Hashable {
+        case gatedDelta(GatedDelta)
+    }
+
+    /// The gated delta rule (https://arxiv.org/abs/2412.06464) after a convolution of queries, keys and values; the result
+    /// has a norm per head and is gated. As transformers' `Qwen3_5GatedDeltaNet`.
+    struct GatedDelta: Sendable, Hashable {
+        var keyHeads: Int
+        var valueHeads: Int
+        /// Numbers in a head of queries and keys,
+        var keySize: Int
+        /// and of values.
+        var valueSize: Int
+        /// Of queries, keys and values, in this order.
+        var convolution: Convolution
+        /// Of the result, per head.
+        var norm: Norm
+        /// Whether value head `h` reads key head `h % keyHeads`; otherwise neighbours read the same.
+        var isTiled = false
+        /// Whether the rates of decay are stored as they are; otherwise as logarithms of what is subtracted.
+        var storesRates = false
+
+        var keyWidth: Int { keyHeads * keySize }
+        var valueWidth: Int { valueHeads * valueSize }
+    }
+
+    /// A causal convolution of each channel with its last numbers.
+    struct Convolution: Sendable, Hashable {
+        /// How a file keeps the weights.
+        enum Layout: Sendable, Hashable {
+            /// PyTorch: `[channels][1][taps]`.
+            case torch
+            /// MLX: `[channels][taps][1]`.
+            case mlx
+            /// GGUF: `[channels][taps]`.
+            case plain
+        }
+        var channels: Int
+        /// Numbers of a channel that it reads.
+        var taps: Int
+        var hasBias = false
+        var layout = Layout.torch
+
+        var shape: [Int] {
+            switch layout {
+            case .torch: [channels, 1, taps]
+            case .mlx: [channels, taps, 1]
+            case .plain: [channels, taps]
+            }
+        }
+        /// Numbers of its state.
+        var stateSize: Int { (taps - 1) * channels }
+    }
+}
+
+extension ModelDescription.Recurrence {
+    /// Its tensors, for a model of this width.
+    func tensors(width: Int) -> [(role: TensorRole, shape: [Int], hasBias: Bool)] {
+        switch self {
+        case .gatedDelta(let d):
+            [
+                (.recurrentInput, [d.convolution.channels, width], false),
+                (.recurrentGate, [d.valueWidth, width], false), (.recurrentStep, [d.valueHeads, width], false),
+                (.recurrentBeta, [d.valueHeads, width], false),
+                (.convolution, d.convolution.shape, d.convolution.hasBias), (.recurrentRate, [d.valueHeads], false),
+                (.recurrentStepBias, [d.valueHeads], false), (.recurrentNorm, [d.valueSize], false),
+                (.recurrentOutput, [width, d.valueWidth], false),
+            ]
+        }
+    }
+
+    /// Numbers that it remembers of a text: those of the convolution first.
+    var stateSize: Int {
+        switch self {
+        case .gatedDelta(let d): d.convolution.stateSize + d.valueWidth * d.keySize
+        }
+    }
+
+    /// Numbers of a row that are computed from its input, the convolution's first,
+    var inputWidth: Int {
+        switch self {
+        case .gatedDelta(let d): d.convolution.channels
+        }
+    }
+
+    /// and those of its result.
+    var resultWidth: Int {
+        switch self {
+        case .gatedDelta(let d): d.valueWidth
+        }
+    }
+
+    /// Its heads, each with numbers of its own in a row.
+    var heads: Int {
+        switch self {
+        case .gatedDelta(let d): d.valueHeads
+        }
+    }
+
+    /// What is wrong with its sizes; nil if nothing is.
+    var fault: String? {
+        switch self {
+        case .gatedDelta(let d):
+            if d.valueHeads % d.keyHeads != 0 {
+                return "\(d.valueHeads) value heads are not divisible by \(d.keyHeads) key heads"
+            }
+            return d.convolution.fault
+        }
+    }
+}
+
+extension ModelDescription.Convolution {
+    fileprivate var fault: String? {
+        (1...8).contains(taps) ? nil : "a convolution of \(taps) positions is not one of 1 to 8"
+    }
+}
+
+extension ModelDescription {
+    /// Where the states of each layer begin among those of a text, and the end.
+    var stateStarts: [Int] { layers.reduce(into: [0]) { $0.append($0.last! + ($1.recurrence?.stateSize ?? 0)) } }
+
+    /// Numbers that recurrent layers remember of a text; 0 without any.
+    var stateSize: Int { stateStarts.last ?? 0 }
+}

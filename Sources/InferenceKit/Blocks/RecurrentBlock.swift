@@ -1,0 +1,64 @@
+import CKernels
+import HubCore
+
+/// The recurrent half of a layer.
+enum RecurrentBlock: Sendable {
+    case gatedDelta(GatedDeltaBlock)
+
+    init(_ d: ModelDescription.Recurrence, _ layer: Int, _ table: TensorTable) throws(AIError) {
+        switch d {
+        case .gatedDelta(let d): self = .gatedDelta(try GatedDeltaBlock(d, layer, table))
+        }
+    }
+
+    /// - Parameters:
+    ///   - x: `[rows][width]`, normalised.
+    ///   - state: where the layer's state begins among those of a text.
+    ///   - out: `[rows][width]`.
+    func apply(_ x: FloatBuffer, rows: Int, state: Int, _ w: Workspace, into out: FloatBuffer) {
+        guard let space = w.recurrence else {
+            preconditionFailure("the workspace has no room for recurrent layers")
+        }
+        switch self {
+        case .gatedDelta(let block): block.apply(x, rows: rows, state: state, w, space, into: out)
+        }
+    }
+}
+
+/// A causal convolution of channels.
+struct ConvolutionBlock: Sendable {
+    private let description: ModelDescription.Convolution
+    /// `[taps][channels]`
+    private let weights: FloatBuffer
+    private let bias: FloatBuffer?
+    private let hasSiLU: Bool
+
+    init(_ d: ModelDescription.Convolution, hasSiLU: Bool, _ layer: Int, _ table: TensorTable) throws(AIError) {
+        (description, self.hasSiLU) = (d, hasSiLU)
+        let stored = try table.numbers(.convolution, layer)
+        weights = FloatBuffer(stored.count)
+        for channel in 0..<d.channels {
+            for tap in 0..<d.taps {
+                weights.start[tap * d.channels + channel] = stored.start[channel * d.taps + tap]
+            }
+        }
+        bias = try table.bias(.convolution, layer)
+    }
+
+    /// Changes `[rows][channels]` in place.
+    func apply(_ x: FloatBuffer, state: Int, _ w: Workspace, _ space: RecurrentSpace) {
+        space.rows.withUnsafeBufferPointer { rows in
+            var convolution = hub_convolution()
+            convolution.rows = rows.baseAddress
+            convolution.count = rows.count
+            convolution.state = state
+            convolution.channels = description.channels
+            convolution.taps = description.taps
+            convolution.weights = UnsafePointer(weights.start)
+            convolution.bias = bias.map { UnsafePointer($0.start) }
+            convolution.has_silu = hasSiLU
+            convolution.x = x.start
+            hub_convolve(w.team.team, &convolution)
+        }
+    }
+}
