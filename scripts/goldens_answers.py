@@ -87,13 +87,13 @@ def weights(folder, change):
     return other
 
 
-def make(name, config, scale, seed, **more):
+def make(name, config, scale, seed, kind=AutoModelForSeq2SeqLM, **more):
     """A folder with random weights, and `more` tensors."""
     folder = MICRO / name
     goldens.short_tokenizer(folder)
     (folder / "generation_config.json").unlink()
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-    model = AutoModelForSeq2SeqLM.from_config(transformers.AutoConfig.from_pretrained(folder))
+    model = kind.from_config(transformers.AutoConfig.from_pretrained(folder))
     goldens.random_weights(model, seed, scale)
     tensors = {key: value.detach() for key, value in model.named_parameters()} | more
     tensors = {key: value.bfloat16().contiguous() for key, value in tensors.items()}
@@ -140,7 +140,67 @@ def t5(name, seed, more={}, **changes):
     }
 
 
+# BART
+
+def bart_config(kind, **changes):
+    return dict(
+        architectures=[kind], model_type="bart", activation_function="gelu", bos_token_id=0, classifier_dropout=0.0, d_model=32,
+        decoder_attention_heads=4, decoder_ffn_dim=48, decoder_layers=3, decoder_start_token_id=START, dropout=0.0,
+        encoder_attention_heads=2, encoder_ffn_dim=64, encoder_layers=2, eos_token_id=1, forced_bos_token_id=None,
+        forced_eos_token_id=None, is_encoder_decoder=True, max_position_embeddings=128, pad_token_id=START, scale_embedding=True,
+        torch_dtype="bfloat16", vocab_size=320,
+    ) | changes
+
+
+def bart_scale(name):
+    return 3.0 if "shared" in name or "positions" in name else 2.5
+
+
+def bart():
+    bias = torch.randn((1, 320), generator=torch.Generator().manual_seed(32))
+    folder = make("bart", bart_config("BartForConditionalGeneration"), bart_scale, 31, final_logits_bias=bias)
+
+    def zero(part):
+        def change(model):
+            for key, value in [*model.named_parameters(), *model.named_buffers()]:
+                if part(key):
+                    value.zero_()
+        return weights(folder, change)
+
+    golden("bart", folder, {
+        "the encoder's positions": zero(lambda key: "encoder.embed_positions" in key),
+        "the decoder's positions": zero(lambda key: "decoder.embed_positions" in key),
+        "biases": zero(lambda key: key.endswith("proj.bias")), "bias of the logits": zero(lambda key: key == "final_logits_bias"),
+        "cross attention": zero(lambda key: "encoder_attn.out_proj" in key),
+        "scale of the embedding": settings(folder, scale_embedding=False),
+        "norm of the embedding": zero(lambda key: "layernorm_embedding" in key),
+    })
+
+
+@torch.no_grad()
+def bart_labels():
+    """A classifier: the decoder reads the text once more, and its row at the end of the text counts."""
+    config = bart_config("BartForSequenceClassification", id2label={"0": "no", "1": "maybe", "2": "yes"},
+                         label2id={"no": 0, "maybe": 1, "yes": 2})
+    folder = make("bart-labels", config, bart_scale, 33, transformers.AutoModelForSequenceClassification)
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(
+        folder, dtype=torch.float32, attn_implementation="eager").eval()
+    texts = []
+    for text in goldens.SENTENCES:
+        text += "<|eos|>"
+        ids = goldens.ids_of(folder, text)
+        assert ids[-1] == 1, ids
+        texts.append({"text": text, "ids": ids, "outputs": goldens.numbers(model(input_ids=torch.tensor([ids])).logits[0])})
+    goldens.write(FIXTURES / "goldens/micro-bart-labels.json", {
+        "name": "micro-bart-labels", "fixture": "micro/bart-labels", "reference": REFERENCE,
+        "weights": "bfloat16, random, computed in float32", "texts": texts,
+    })
+    print("bart-labels")
+
+
 def all_models():
+    bart()
+    bart_labels()
     folder, without = t5("t5", 21)
 
     def unscaled(ids, start):

@@ -9,7 +9,7 @@ enum Architectures {
         .xlmRoberta,
         .camembert, .electra, .distilbert, .albert, .nomicBert, .modernBert, .gte, .jinaV3, .euroBert, .esm,
         .embeddingGemma, .mpnet, .debertaV2, .deberta,
-        .mobileBert, .qwen2Moe, .qwen3Moe, .mixtral, .gptOss, .t5,
+        .mobileBert, .qwen2Moe, .qwen3Moe, .mixtral, .gptOss, .t5, .bart,
     ]
 
     /// The ways of packing weights in safetensors that run.

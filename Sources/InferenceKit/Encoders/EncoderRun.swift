@@ -125,9 +125,10 @@ struct EncoderRun {
             let (text, start) = (texts[index], step.count)
             cache.keys.truncate(to: 0, keepsPages: true)
             cache.states?.truncate(to: 0)
-            for position in text.ids.indices {
-                var row = StepRow(
-                    cache: cache.keys, position: position, id: text.ids[position], length: text.ids.count)
+            let (source, ids) = model.read(text.ids)
+            cache.keys.source = source.isEmpty ? nil : SourceText(source)
+            for position in ids.indices {
+                var row = StepRow(cache: cache.keys, position: position, id: ids[position], length: ids.count)
                 row.type = text.types[position]
                 row.states = cache.states
                 step.append(row)
@@ -143,7 +144,10 @@ struct EncoderRun {
         _ ids: [Int], _ index: Int, _ isCancelled: () -> Bool, _ give: ([Piece]) -> Void
     ) throws(AIError) {
         var start = 0
-        try model.session().run(anew: ids, workspace, logitsFrom: .max, isCancelled: isCancelled) { count in
+        let (source, ids) = model.read(ids)
+        try model.session().run(
+            anew: ids, answering: source, workspace, logitsFrom: .max, isCancelled: isCancelled
+        ) { count in
             give([Piece(text: index, rows: 0..<count, start: start, isLast: start + count == ids.count)])
             start += count
         } _: { _, _ in

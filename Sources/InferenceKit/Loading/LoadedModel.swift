@@ -86,10 +86,11 @@ struct LoadedModel: Sendable {
     private static func answerStart(
         _ d: ModelDescription, _ configuration: ModelConfiguration, _ generation: GenerationConfiguration?
     ) throws(AIError) -> [Int] {
-        guard d.encoder != nil, d.task == .textGeneration else { return [] }
+        guard d.encoder != nil else { return [] }
         guard let start = generation?.decoderStartID ?? configuration.decoderStartID else {
             throw .malformed(configuration.path, "it has no decoder_start_token_id")
         }
+        guard d.task == .textGeneration else { return [start] }
         return [start] + [generation?.forcedBosID ?? configuration.forcedBosID].compactMap { $0 }
     }
 
@@ -139,6 +140,12 @@ struct LoadedModel: Sendable {
         guard model.description.encoder != nil else { return ([], ids) }
         try checkEmbedded(answerStart)
         return (ids, answerStart)
+    }
+
+    /// What a model that says something of a whole text computes: the text, or after an encoder the text behind what an
+    /// answer starts with.
+    func read(_ text: [Int]) -> (source: [Int], ids: [Int]) {
+        model.description.encoder == nil ? ([], text) : (text, answerStart + text.dropLast())
     }
 
     /// - Throws: ``ErrorCode/malformedModel`` for an id that the model has no embedding for.

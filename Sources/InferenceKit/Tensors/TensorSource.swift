@@ -128,7 +128,8 @@ struct TensorSource: Sendable {
             throw .unsupported(
                 files[tensor.file].path, "\(tensor.type) weights (tensor \"\(name)\") cannot be run yet")
         }
-        try check(tensor, shape)
+        // BART's bias of logits is a matrix of one row.
+        try check(tensor, tensor.shape == [1] + shape ? tensor.shape : shape)
         let count = shape.reduce(1, *)
         let out = FloatBuffer(count)
         hub_widen(format, try address(tensor), count, out.start)

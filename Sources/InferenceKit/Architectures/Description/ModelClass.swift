@@ -49,6 +49,7 @@ struct ModelClass: Sendable {
         var names = family.with(outside).with(inside)
         names.outside.formUnion(outside.keys)
         names.outside.subtract(inside.keys)
+        for role in outside.keys { names.plainBiases[role] = nil }
         for (role, stem) in biases {
             let usual = (names.stems[role] ?? "") + ".bias"
             names.ignored += [usual, stem + ".bias"]

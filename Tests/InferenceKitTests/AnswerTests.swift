@@ -1,0 +1,30 @@
+import HubCore
+import Support
+import Testing
+
+@testable import InferenceKit
+
+/// Models with an encoder that do not generate, against transformers in float32. Those that generate are among the goldens.
+@Suite struct AnswerTests {
+    @Test(arguments: [1e-4, 0.1]) func labelsOfATextThatIsReadTwice(most: Double) async throws {
+        let golden = try Fixtures.json("goldens/micro-bart-labels.json")
+        let model = try await LanguageModel.open(
+            folder: Fixtures.path("micro/bart-labels"), options: ModelOptions(isExact: most < 0.01))
+        #expect(model.task == .classification && !model.generates)
+        let texts = try #require(golden["texts"]?.array)
+        #expect(!texts.isEmpty)
+        let together = try await model.outputs(texts.map { TextPair($0["text"]?.string ?? "") })
+        for (text, got) in zip(texts, together) {
+            let expected = try #require(text["outputs"]?.array).compactMap(\.double)
+            let worst = zip(got[...], expected).map { abs(Double($0) - $1) }.max() ?? .infinity
+            #expect(got.count == expected.count && worst < most, "\(worst)")
+            let alone = try await model.outputs([TextPair(text["text"]?.string ?? "")])
+            #expect(alone == [got])
+        }
+    }
+
+    @Test func perplexityIsRefused() async throws {
+        let model = try await LanguageModel.open(folder: Fixtures.path("micro/t5"))
+        await #expect(throws: AIError.self) { try await model.perplexity(of: "some text") }
+    }
+}
