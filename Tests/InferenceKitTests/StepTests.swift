@@ -18,7 +18,7 @@ import Testing
         "micro-gguf/qwen3-moe-q8_0.gguf",
         "micro/packed-fp8", "micro/t5", "micro/t5-gated",
         "micro/qwen3_5", "micro/qwen3_5-moe",
-    ]
+    ] + DenseDecoders.steps
 
     private func open(_ name: String, _ options: ModelOptions) throws -> LoadedModel {
         try LoadedModel(FolderReading(Fixtures.path(name)), options: options)

@@ -36,6 +36,9 @@ struct TensorTable: Sendable {
 
     private func own(_ role: TensorRole) -> TensorRole { isEncoder ? .encoder(role) : role }
 
+    /// The width of the model.
+    var width: Int { description.width }
+
     /// The stored name of a tensor.
     private func name(_ role: TensorRole, _ layer: Int?, isBias: Bool = false) -> String {
         names.name(own(role), layer: layer, isBias: isBias, prefix: prefix)
@@ -60,13 +63,21 @@ struct TensorTable: Sendable {
     /// A matrix, one part above the other.
     func parts(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> [WeightMatrix] {
         let (first, range, rows) = place(role, layer)
-        guard (isEncoder ? names.encoders[0] : names).isPackedByHead, range.count < rows,
-            let heads = layer.flatMap({ description.layers[$0].attention?.heads })
-        else { return [try matrix(role, layer)] }
+        let pieces = pieces(range, of: rows, layer)
+        guard pieces.count > 1 else { return [try matrix(role, layer)] }
         let whole = try whole(first, role, layer, rows: rows)
-        return (0..<heads).map { head in
-            let start = (head * rows + range.lowerBound) / heads
-            return whole.rows(start..<start + range.count / heads)
+        return pieces.map { whole.rows($0) }
+    }
+
+    /// Where the rows of a packed matrix are: `range` if each matrix is in one piece, otherwise some rows of each group
+    /// of heads that share a key.
+    private func pieces(_ range: Range<Int>, of rows: Int, _ layer: Int?) -> [Range<Int>] {
+        guard (isEncoder ? names.encoders[0] : names).isPackedByHead, range.count < rows,
+            let groups = layer.flatMap({ description.layers[$0].attention?.kvHeads })
+        else { return [range] }
+        return (0..<groups).map { group in
+            let start = (group * rows + range.lowerBound) / groups
+            return start..<start + range.count / groups
         }
     }
 
@@ -97,7 +108,8 @@ struct TensorTable: Sendable {
         guard shape(role, layer, isBias: true) != nil else { return nil }
         let (first, range, rows) = place(role, layer, isBias: true)
         let whole = try source.vector(name(first, layer, isBias: true), rows)
-        return range.count == rows ? whole : FloatBuffer(whole.array[range])
+        guard range.count < rows else { return whole }
+        return FloatBuffer(pieces(range, of: rows, layer).flatMap { whole.array[$0] })
     }
 
     /// A vector that only some files have; nil if this one does not.
