@@ -17,7 +17,7 @@ import Testing
         "micro/qwen3-moe", "micro/qwen2-moe", "micro/mixtral", "micro/gpt-oss", "micro/gpt-oss-mxfp4",
         "micro-gguf/qwen3-moe-q8_0.gguf",
         "micro/packed-fp8", "micro/t5", "micro/t5-gated",
-        "micro/qwen3_5", "micro/qwen3_5-moe",
+        "micro/qwen3_5", "micro/qwen3_5-moe", "micro/qwen3-next", "micro-gguf/qwen3_5-q8_0.gguf",
     ]
 
     private func open(_ name: String, _ options: ModelOptions) throws -> LoadedModel {

@@ -49,6 +49,17 @@ struct WeightMatrix: Sendable {
         return WeightMatrix(part, in: files)
     }
 
+    /// The matrices that it consists of, each part by part: its rows are groups, with so many of the first matrix, of the
+    /// second and so on in each.
+    func split(_ groups: Int, _ sizes: [Int]) -> [[WeightMatrix]] {
+        let each = sizes.reduce(0, +)
+        precondition(rows == groups * each)
+        return sizes.indices.map { index in
+            let start = sizes[..<index].reduce(0, +)
+            return (0..<groups).map { rows($0 * each + start..<$0 * each + start + sizes[index]) }
+        }
+    }
+
     /// One row as float32.
     func widen(row: Int, into out: UnsafeMutablePointer<Float>) {
         precondition((0..<rows).contains(row))
