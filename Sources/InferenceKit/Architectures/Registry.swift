@@ -4,7 +4,7 @@ import ModelFormats
 /// Every architecture that runs.
 enum Architectures {
     static let all: [Architecture] = [
-        .llama, .mistral, .qwen2, .qwen3, .gemma, .gemma2, .gemma3, .gemma4, .phi3, .gpt2, .opt, .bert, .roberta,
+        .llama, .mistral, .qwen2, .qwen3, .gemma, .gemma2, .gemma3, .gemma3n, .gemma4, .phi3, .gpt2, .opt, .bert, .roberta,
         .xlmRoberta,
         .camembert, .electra, .distilbert, .albert, .nomicBert, .modernBert, .gte, .jinaV3, .euroBert, .esm,
         .embeddingGemma, .mpnet, .debertaV2, .deberta,

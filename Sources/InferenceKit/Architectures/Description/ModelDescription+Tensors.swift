@@ -42,6 +42,7 @@ extension ModelDescription {
                 add(.layerProjection, layerInputWidth, width)
                 add(.layerProjectionNorm, inputs.norm, inputs.width)
             }
+            needs += streams?.tensors(layer: nil, width) ?? []
             if let distances {
                 let heads = layers.first?.attention?.heads ?? 0
                 add(.distances, distances.rows, distances.vectors == nil ? heads : width)
@@ -121,6 +122,12 @@ extension ModelDescription {
             if hasFirst { add(.feedForwardNorm, d.norm, width) }
             if hasLast { add(.feedForwardPostNorm, d.norm, width) }
         }
+        if let rank = d.detourRank {
+            add(.detourLeft, rank, width)
+            add(.detourRight, width, rank)
+            add(.detourNorm, d.norm, width)
+        }
+        needs += streams?.tensors(layer: layer, width) ?? []
         if let inputs = layerInputs {
             add(.layerGate, inputs.width, width)
             add(.layerOutput, width, inputs.width)
