@@ -64,6 +64,27 @@ static inline void hub_row_mxfp4_apart(const hub_matrix *m, size_t row, size_t b
     memset(b->minimum, 0, sizeof b->minimum);
 }
 
+/// Where AWQ's words have the eight outputs.
+static const uint8_t hub_awq_places[8] = {0, 4, 1, 5, 2, 6, 3, 7};
+
+static inline void hub_row_turned(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+    const size_t output = m->first + row, group = block * HUB_BLOCK / m->group, each = 32u / m->bits;
+    const bool is_awq = m->format == HUB_AWQ;
+    const uint32_t most = (1u << m->bits) - 1;
+    const uint8_t *weights = m->weights, *zeros = (const uint8_t *)m->zeros + group * m->zero_stride + output / each * 4;
+    const size_t place = is_awq ? hub_awq_places[output % 8] : output % each;
+    const int zero = (int)((hub_load_u32(zeros) >> m->bits * place) + m->zero_less & most);
+    const int offset = m->bits == 8 ? 128 : 0;
+    for (size_t i = 0, k = block * HUB_BLOCK; i < HUB_BLOCK; i++, k++) {
+        uint32_t word = is_awq ? hub_load_u32(weights + k * m->stride + output / 8 * 4) >> 4 * place
+                               : hub_load_u32(weights + k / each * m->stride + output * 4) >> m->bits * (k % each);
+        b->q[i] = (int8_t)((int)(word & most) - offset);
+    }
+    const uint8_t *scales = (const uint8_t *)m->scales + group * m->group_stride;
+    b->scale[0] = b->scale[1] = hub_scale_at(m->scale_format, scales, output);
+    b->minimum[0] = b->minimum[1] = b->scale[0] * (float)(offset - zero);
+}
+
 static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
     if (m->format == HUB_MLX) {
         hub_row_mlx(m, row, block, b);
@@ -71,6 +92,10 @@ static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block,
     }
     if (m->format == HUB_MXFP4_APART) {
         hub_row_mxfp4_apart(m, row, block, b);
+        return;
+    }
+    if (hub_is_turned(m->format)) {
+        hub_row_turned(m, row, block, b);
         return;
     }
     const hub_format_info *info = &hub_formats[m->format];
