@@ -10,6 +10,8 @@ encoder, and the decoder begins with decoder_start_token_id.
 """
 
 import json
+import math
+import sys
 
 import torch
 import transformers
@@ -221,5 +223,48 @@ def all_models():
     golden("t5-gated", folder, without | {"tanh form of gelu": weights(folder, exact_gelu), "its own head": weights(folder, tied)})
 
 
+# Chronos
+
+SERIES = [round(40 + 1.3 * i + 17 * math.sin(i / 2.1), 2) for i in range(30)]
+
+
+def bins_of(series, config):
+    """Tokens and scale of a series: section 3.1 of https://arxiv.org/abs/2403.07815."""
+    limits = config["tokenizer_kwargs"]
+    centers = torch.linspace(
+        limits["low_limit"], limits["high_limit"], config["n_tokens"] - config["n_special_tokens"] - 1)
+    values = torch.tensor(series[-config["context_length"]:], dtype=torch.float32)
+    scale = values.abs().mean()
+    places = torch.bucketize(values / scale, (centers[1:] + centers[:-1]) / 2, right=True)
+    ids = places + config["n_special_tokens"] + 1
+    return [*ids.clamp(max=config["n_tokens"] - 1).tolist(), config["eos_token_id"]], scale, centers
+
+
+@torch.no_grad()
+def chronos():
+    told = dict(
+        tokenizer_class="MeanScaleUniformBins", tokenizer_kwargs=dict(low_limit=-2.0, high_limit=2.0), n_tokens=64,
+        n_special_tokens=2, pad_token_id=0, eos_token_id=1, use_eos_token=True, model_type="seq2seq",
+        context_length=24, prediction_length=16, num_samples=20, temperature=1.0, top_k=50, top_p=1.0)
+    folder, _ = t5(
+        "chronos", 24, vocab_size=64, decoder_start_token_id=0, pad_token_id=0, n_positions=16,
+        num_decoder_layers=2, chronos_config=told)
+    for path in folder.glob("*token*"):
+        path.unlink()
+    ids, scale, centers = bins_of(SERIES, told)
+    answer = load(folder).generate(
+        torch.tensor([ids]), num_beams=1, do_sample=False, min_new_tokens=16, max_new_tokens=16)[0, 1:].tolist()
+    values = [float(centers[max(0, id - 3)] * scale) for id in answer]
+    assert len(set(answer)) > 3, answer
+    goldens.write(FIXTURES / "goldens/micro-chronos.json", {
+        "name": "micro-chronos", "fixture": "micro/chronos", "reference": REFERENCE,
+        "notes": "the likeliest path, and what its tokens stand for", "series": SERIES, "ids": ids,
+        "greedy": answer, "values": goldens.numbers(values),
+    })
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] == ["chronos"]:
+        sys.exit(chronos())
     all_models()
+    chronos()

@@ -40,6 +40,13 @@ final class Session {
         length = text.count
     }
 
+    /// Begins a text that answers what others answer too: the encoder reads it once for all.
+    func begin(_ text: [Int], sharing source: SourceText) {
+        truncate(to: 0)
+        cache.source = source
+        length = text.count
+    }
+
     /// Says how long the text is now. Where a longer text rotates all of its positions differently, the cache is emptied.
     func grow(to count: Int) {
         if !isSame(count) { truncate(to: 0) }

@@ -29,8 +29,9 @@ extension Settings {
             isGated: isGated)
         var layer = ModelDescription.Layer(
             attention: attention, feedForward: feedForward, norms: .before, norm: norm)
-        // Distances have no end; this is what the models were trained with.
-        let positions = c.maxPositions ?? 512
+        // Distances have no end; this is what the models were trained with. Chronos reads a series and its end.
+        let series = value("chronos_config")?["context_length"]?.double.flatMap { Int(exactly: $0) } ?? 0
+        let positions = max(c.maxPositions ?? 512, min(series, 1 << 20) + 1)
         let buckets = count("relative_attention_num_buckets") ?? 32
         let furthest = count("relative_attention_max_distance") ?? 128
         guard buckets >= 4, furthest > buckets / 2 else {
