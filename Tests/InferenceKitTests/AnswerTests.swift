@@ -1,4 +1,5 @@
 import HubCore
+import ModelFormats
 import Support
 import Testing
 
@@ -26,5 +27,18 @@ import Testing
     @Test func perplexityIsRefused() async throws {
         let model = try await LanguageModel.open(folder: Fixtures.path("micro/t5"))
         await #expect(throws: AIError.self) { try await model.perplexity(of: "some text") }
+    }
+
+    /// Attention's working memory has room for so many numbers of a head.
+    @Test(arguments: ["micro/bart", "micro/t5", "micro/llama"]) func wideHeadsAreRefused(name: String) throws {
+        var all = try #require(try Fixtures.json("\(name)/config.json").object)
+        let wide: [String: Int64] =
+            name == "micro/bart"
+            ? ["d_model": 2048, "encoder_attention_heads": 1] : ["head_dim": 1026, "d_kv": 1026]
+        for (key, value) in wide { all[key] = .int(value) }
+        let configuration = try ModelConfiguration(.object(all), path: "config.json")
+        let architecture = try #require(Architectures.of(configuration))
+        #expect(throws: AIError.self) { try architecture.describe(configuration, stored: nil) }
+        #expect(Architectures.obstacles(configuration, stored: nil).contains { $0.contains("more than 1024") })
     }
 }

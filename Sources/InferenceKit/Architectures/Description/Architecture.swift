@@ -92,8 +92,10 @@ extension ModelDescription {
     fileprivate func check(_ path: String) throws(AIError) {
         if let fault = layers.lazy.compactMap(\.experts?.fault).first { throw .malformed(path, fault) }
         if let fault = layers.lazy.compactMap(\.recurrence?.fault).first { throw .malformed(path, fault) }
-        for a in layers.compactMap(\.attention) {
-            guard a.headSize <= 65_536 else { throw .malformed(path, "head_dim is \(a.headSize), more than 65536") }
+        for encoder in encoders { try encoder.check(path) }
+        for a in layers.flatMap({ [$0.attention, $0.crossAttention].compactMap { $0 } }) {
+            // What the working memory of a thread has room for; no model has more than 512.
+            guard a.headSize <= 1024 else { throw .malformed(path, "head_dim is \(a.headSize), more than 1024") }
             guard a.heads % a.kvHeads == 0 else {
                 throw .malformed(
                     path, "\(a.heads) attention heads are not divisible by \(a.kvHeads) key-value heads")
