@@ -3,7 +3,7 @@ import HubCore
 
 /// A layer: attention or a recurrence, and feed-forward block, those that it has, with the norms around them.
 struct LayerBlock: Sendable {
-    private let attention: (block: AttentionBlock, norms: Norms)?
+    private let attention: (block: First, norms: Norms)?
     let crossAttention: CrossAttentionBlock?
     private let crossNorms: Norms
     private let recurrence: (block: RecurrentBlock, norms: Norms)?
@@ -14,6 +14,12 @@ struct LayerBlock: Sendable {
     private let input: LayerInputBlock?
     /// Of the rows after it.
     private let factor: Float
+
+    /// What the first half is, if it attends.
+    private enum First {
+        case heads(AttentionBlock)
+        case latent(LatentBlock)
+    }
 
     /// What the second half is.
     private enum Second {
@@ -48,11 +54,15 @@ struct LayerBlock: Sendable {
             table.has(role, layer) ? try NormBlock(d.norm, role, layer, table) : nil
         }
         if let described = d.attention {
-            attention = (
-                try AttentionBlock(
-                    described, isCausal: isCausal, rotary: rotary, distances: distances, layer, table),
-                Norms(before: try norm(.attentionNorm), after: try norm(.attentionPostNorm))
-            )
+            let block: First
+            if let latent = described.latent, let rotary {
+                block = .latent(try LatentBlock(described, latent, norm: d.norm, rotary: rotary, layer, table))
+            } else {
+                block = .heads(
+                    try AttentionBlock(
+                        described, isCausal: isCausal, rotary: rotary, distances: distances, layer, table))
+            }
+            attention = (block, Norms(before: try norm(.attentionNorm), after: try norm(.attentionPostNorm)))
         } else {
             attention = nil
         }
@@ -112,8 +122,13 @@ struct LayerBlock: Sendable {
         let (wide, width) = (width, bottleneck?.width ?? width)
         if let (block, norms) = attention {
             half(norms, stream, step.count, width, w) { x in
-                block.apply(
-                    bottleneck?.asked(w) ?? x, values: bottleneck?.valued(w), step, layer: layer, w, into: w.branch)
+                switch block {
+                case .heads(let block):
+                    block.apply(
+                        bottleneck?.asked(w) ?? x, values: bottleneck?.valued(w), step, layer: layer, w,
+                        into: w.branch)
+                case .latent(let block): block.apply(x, step, layer: layer, w, into: w.branch)
+                }
             }
         }
         if let crossAttention {

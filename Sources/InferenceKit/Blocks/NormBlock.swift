@@ -29,15 +29,22 @@ struct NormBlock: Sendable {
     }
 
     /// Normalises rows of the weight's length, one after the other; in place where `out` is `x`.
+    ///
+    /// - Parameter stride: numbers from one row to the next, of both; nil for as many as they have.
     func apply(
-        _ x: UnsafeMutablePointer<Float>, rows: Int, _ team: ComputeTeam, into out: UnsafeMutablePointer<Float>
+        _ x: UnsafeMutablePointer<Float>, rows: Int, stride: Int? = nil, _ team: ComputeTeam,
+        into out: UnsafeMutablePointer<Float>
     ) {
+        let stride = stride ?? width
         switch norm.kind {
         case .rms(let offset):
-            hub_rms_norm(team.team, x, width, rows, width, weight?.start, offset, norm.epsilon, out, width)
+            hub_rms_norm(team.team, x, stride, rows, width, weight?.start, offset, norm.epsilon, out, stride)
         case .layer:
-            hub_layer_norm(team.team, x, width, rows, width, weight?.start, bias?.start, norm.epsilon, out, width)
-        case .affine: hub_affine(team.team, x, rows, width, weight?.start, bias?.start, out)
+            hub_layer_norm(
+                team.team, x, stride, rows, width, weight?.start, bias?.start, norm.epsilon, out, stride)
+        case .affine:
+            precondition(stride == width)
+            hub_affine(team.team, x, rows, width, weight?.start, bias?.start, out)
         }
     }
 }

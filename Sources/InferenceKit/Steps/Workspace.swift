@@ -31,6 +31,8 @@ final class Workspace {
     let distances: DistanceSpace?
     /// Where there are experts; nil elsewhere.
     let experts: ExpertSpace?
+    /// Where attention is latent; nil elsewhere.
+    let latent: LatentSpace?
     /// Of the model that reads what this one answers; nil for a decoder alone.
     let encoder: Workspace?
     /// Where layers are recurrent; nil elsewhere.
@@ -83,7 +85,9 @@ final class Workspace {
         experts = ExpertSpace(d, rows: rows)
         // Cross attention reads rows as wide as the encoder's.
         let widest = max(beside, queryWidth, inner, result, d.encoder?.width ?? 0)
-        let packedBytes = max(hub_packed_bytes(rows, widest), experts?.packedBytes ?? 0)
+        latent = LatentSpace(d, rows: rows)
+        let packedBytes = max(
+            hub_packed_bytes(rows, widest), experts?.packedBytes ?? 0, latent?.packedBytes ?? 0)
         recurrence = d.stateSize == 0 ? nil : RecurrentSpace(d, rows: rows)
         packed = .allocate(byteCount: packedBytes, alignment: 64)
         let most = d.head?.outputs == .vocabulary ? 16 : rows

@@ -6,10 +6,28 @@ struct WeightMatrix: Sendable {
     // Points into `files`, which are mapped read-only.
     nonisolated(unsafe) let layout: hub_matrix
     private let files: [MappedFile]
+    /// Where it was computed instead; nil for one that is stored.
+    private let memory: FloatBuffer?
 
     init(_ layout: hub_matrix, in files: [MappedFile]) {
-        self.layout = layout
-        self.files = files
+        (self.layout, self.files, memory) = (layout, files, nil)
+    }
+
+    private init(_ layout: hub_matrix, in memory: FloatBuffer) {
+        (self.layout, self.memory, files) = (layout, memory, [])
+    }
+
+    /// Outputs for inputs: where it lies, if it is of floats, else as float32.
+    func turned() -> WeightMatrix {
+        var turned = layout
+        (turned.rows, turned.columns, turned.transposed) = (columns, rows, true)
+        if WeightFormats.isFloat(layout.format), !layout.transposed { return WeightMatrix(turned, in: files) }
+        let values = widened()
+        turned = hub_matrix()
+        turned.weights = UnsafeRawPointer(values.start)
+        turned.stride = columns * MemoryLayout<Float>.stride
+        (turned.rows, turned.columns, turned.format, turned.transposed) = (columns, rows, HUB_F32, true)
+        return WeightMatrix(turned, in: values)
     }
 
     var rows: Int { layout.rows }

@@ -61,6 +61,10 @@ struct Architecture: Sendable {
         names = chosen.names(names, stored: stored)
         names.heads += classes.flatMap(\.stems).map { $0 + "." }
         names = names.choosingExperts(stored)
+        // Layers that predict further tokens are not run.
+        if let behind = settings.count("num_nextn_predict_layers") {
+            names.heads += (0..<min(8, behind)).map { "\(names.layer)\(description.layers.count + $0)." }
+        }
         try description.check(settings.path)
         return (description, names, settings.obstacles)
     }
@@ -93,7 +97,8 @@ extension ModelDescription {
         if let fault = layers.lazy.compactMap(\.experts?.fault).first { throw .malformed(path, fault) }
         if let fault = layers.lazy.compactMap(\.recurrence?.fault).first { throw .malformed(path, fault) }
         for a in layers.compactMap(\.attention) {
-            guard a.headSize <= 65_536 else { throw .malformed(path, "head_dim is \(a.headSize), more than 65536") }
+            // What the kernels have room for.
+            guard a.headSize <= 1024 else { throw .malformed(path, "head_dim is \(a.headSize), more than 1024") }
             guard a.heads % a.kvHeads == 0 else {
                 throw .malformed(
                     path, "\(a.heads) attention heads are not divisible by \(a.kvHeads) key-value heads")
