@@ -144,7 +144,109 @@ def fp8():
          {"scales": unpack_float8((1, None), name, change=lambda scales: scales.roll(1, 0))})
 
 
-KINDS = {"fp8": fp8}
+# AWQ and GPTQ
+
+def words(codes, bits, order=range(8)):
+    """Codes of the last dimension as a little-endian stream of bits in words of 32; `order` has the place of each of eight."""
+    if bits == 4:
+        codes = codes.unflatten(-1, (-1, 8))[..., list(order)].flatten(-2)
+    streams = ((codes.long().unsqueeze(-1) >> torch.arange(bits)) & 1).flatten(-2).unflatten(-1, (-1, 32))
+    return (streams << torch.arange(32)).sum(-1).to(torch.int64).bitwise_and(0xFFFFFFFF).to(torch.uint32).view(torch.int32)
+
+
+def codes_of(packed, bits, order=range(8)):
+    """The reverse of `words`."""
+    stream = ((packed.long().unsqueeze(-1) >> torch.arange(32)) & 1).flatten(-2).unflatten(-1, (-1, bits))
+    codes = (stream << torch.arange(bits)).sum(-1)
+    if bits == 4:
+        codes = codes.unflatten(-1, (-1, 8))[..., torch.tensor(list(order)).argsort()].flatten(-2)
+    return codes
+
+
+def quantise(weight, bits, groups, symmetric):
+    """Scales and zeros, [outputs, groups], and the codes; `groups` is the group of each column."""
+    count, most = int(groups.max()) + 1, 2 ** bits - 1
+    scales, zeros = torch.zeros(len(weight), count), torch.zeros(len(weight), count, dtype=torch.long)
+    for group in range(count):
+        part = weight[:, groups == group]
+        if symmetric:
+            scales[:, group] = part.abs().amax(1) * 2 / most
+            zeros[:, group] = (most + 1) // 2
+        else:
+            low, high = part.amin(1).clamp(max=0), part.amax(1).clamp(min=0)
+            scales[:, group] = (high - low) / most
+            # At least 1: GPTQ's first format cannot store another.
+            zeros[:, group] = (-low / scales[:, group]).round().clamp(1, most).long()
+    scales = scales.half()
+    codes = ((weight / scales.float()[:, groups]).round() + zeros[:, groups]).clamp(0, most).long()
+    return scales, zeros, codes
+
+
+AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
+
+
+def awq_pack(size):
+    def pack(stem, weight):
+        groups = torch.arange(weight.shape[1]) // size
+        scales, zeros, codes = quantise(weight, 4, groups, False)
+        return {"qweight": words(codes.T, 4, AWQ_ORDER), "qzeros": words(zeros.T, 4, AWQ_ORDER), "scales": scales.T}
+    return pack
+
+
+def awq_unpack(size, order=AWQ_ORDER, change=lambda scales: scales, zero=lambda zeros: zeros):
+    def unpack(own):
+        codes, zeros = codes_of(own["qweight"], 4, order), zero(codes_of(own["qzeros"], 4, order))
+        groups = torch.arange(len(codes)) // size
+        return ((codes - zeros[groups]) * change(own["scales"].float())[groups]).T
+    return unpack
+
+
+def gptq_pack(bits, size, symmetric, less, ordered=False, listed=True):
+    def pack(stem, weight):
+        groups = torch.arange(weight.shape[1]) // (size or weight.shape[1])
+        if ordered:
+            # Each matrix has an order of its own.
+            groups = groups[torch.randperm(len(groups), generator=torch.Generator().manual_seed(sum(stem.encode())))]
+        scales, zeros, codes = quantise(weight, bits, groups, symmetric)
+        return {"qweight": words(codes, bits).T, "qzeros": words(zeros.T - less, bits), "scales": scales.T} | ({"g_idx": groups.int()} if listed else {})
+    return pack
+
+
+def gptq_unpack(bits, size, less, order=lambda groups: groups, change=lambda scales: scales):
+    def unpack(own):
+        codes, zeros = codes_of(own["qweight"].T, bits), codes_of(own["qzeros"], bits) + less
+        groups = order(own["g_idx"].long()) if "g_idx" in own else torch.arange(codes.shape[1]) // (size or codes.shape[1])
+        return (codes.T - zeros[groups]).T * change(own["scales"].float())[groups].T
+    return unpack
+
+
+def awq():
+    settings = dict(quant_method="awq", bits=4, group_size=32, version="gemm", zero_point=True, modules_to_not_convert=["k_proj"])
+    make("awq", settings, awq_pack(32), awq_unpack(32), {
+        "order of outputs": awq_unpack(32, order=range(8)),
+        "scales": awq_unpack(32, change=lambda scales: scales.roll(1, 0)),
+        "zeros": awq_unpack(32, zero=lambda zeros: zeros * 0 + 8),
+    }, skip=("lm_head", "k_proj"), notes="k_proj is not packed")
+
+
+def gptq():
+    def settings(bits, size, symmetric, form, ordered=False):
+        return dict(quant_method="gptq", bits=bits, group_size=size, sym=symmetric, desc_act=ordered, checkpoint_format=form,
+                    true_sequential=True, damp_percent=0.01)
+
+    def moves(bits, size, less, **more):
+        return {"zeros": gptq_unpack(bits, size, 1 - less), "scales": gptq_unpack(bits, size, less, change=lambda s: s.roll(1, int(len(s) == 1)))} | more
+
+    make("gptq", settings(4, 32, True, "gptq"), gptq_pack(4, 32, True, 1), gptq_unpack(4, 32, 1), moves(4, 32, 1))
+    make("gptq-order", settings(4, 32, False, "gptq", True), gptq_pack(4, 32, False, 1, True), gptq_unpack(4, 32, 1),
+         moves(4, 32, 1, order=gptq_unpack(4, 32, 1, order=lambda groups: groups.sort().values)))
+    make("gptq-v2", settings(4, 64, False, "gptq_v2"), gptq_pack(4, 64, False, 0, listed=False), gptq_unpack(4, 64, 0), moves(4, 64, 0),
+         notes="the last group of 96 and 160 columns has 32")
+    make("gptq-8bit", settings(8, -1, False, "gptq_v2"), gptq_pack(8, None, False, 0), gptq_unpack(8, None, 0), moves(8, None, 0))
+    make("gptq-3bit", settings(3, 48, False, "gptq"), gptq_pack(3, 48, False, 1), gptq_unpack(3, 48, 1), moves(3, 48, 1))
+
+
+KINDS = {"fp8": fp8, "awq": awq, "gptq": gptq}
 
 if __name__ == "__main__":
     for kind in sys.argv[1:] or KINDS:

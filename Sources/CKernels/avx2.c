@@ -16,6 +16,17 @@ INLINE void load_pieces(const uint8_t *at, size_t stride, vu v[4]) {
             _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)at)),
             _mm_loadu_si128((const __m128i *)(const void *)(at + 4 * stride)), 1);
 }
+/// From four rows of bytes to words of four: vector c gets those of each 16 bytes' word c.
+INLINE void mix(vu v[4]) {
+    __m256i low01 = _mm256_unpacklo_epi8((__m256i)v[0], (__m256i)v[1]);
+    __m256i high01 = _mm256_unpackhi_epi8((__m256i)v[0], (__m256i)v[1]);
+    __m256i low23 = _mm256_unpacklo_epi8((__m256i)v[2], (__m256i)v[3]);
+    __m256i high23 = _mm256_unpackhi_epi8((__m256i)v[2], (__m256i)v[3]);
+    v[0] = (vu)_mm256_unpacklo_epi16(low01, low23);
+    v[1] = (vu)_mm256_unpackhi_epi16(low01, low23);
+    v[2] = (vu)_mm256_unpacklo_epi16(high01, high23);
+    v[3] = (vu)_mm256_unpackhi_epi16(high01, high23);
+}
 /// From pieces to words: vector c gets the rows' word c.
 INLINE void turn(vu v[4]) {
     __m256i low01 = _mm256_unpacklo_epi32((__m256i)v[0], (__m256i)v[1]);

@@ -13,6 +13,17 @@ INLINE void load_pieces(const uint8_t *at, size_t stride, vu v[4]) {
         v[k] = (vu)r;
     }
 }
+/// From four rows of bytes to words of four: vector c gets those of each 16 bytes' word c.
+INLINE void mix(vu v[4]) {
+    __m512i low01 = _mm512_unpacklo_epi8((__m512i)v[0], (__m512i)v[1]);
+    __m512i high01 = _mm512_unpackhi_epi8((__m512i)v[0], (__m512i)v[1]);
+    __m512i low23 = _mm512_unpacklo_epi8((__m512i)v[2], (__m512i)v[3]);
+    __m512i high23 = _mm512_unpackhi_epi8((__m512i)v[2], (__m512i)v[3]);
+    v[0] = (vu)_mm512_unpacklo_epi16(low01, low23);
+    v[1] = (vu)_mm512_unpackhi_epi16(low01, low23);
+    v[2] = (vu)_mm512_unpacklo_epi16(high01, high23);
+    v[3] = (vu)_mm512_unpackhi_epi16(high01, high23);
+}
 /// From pieces to words: vector c gets the rows' word c.
 INLINE void turn(vu v[4]) {
     __m512i low01 = _mm512_unpacklo_epi32((__m512i)v[0], (__m512i)v[1]);

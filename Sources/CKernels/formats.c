@@ -19,10 +19,14 @@ void hub_widen(hub_format format, const void *source, size_t count, float *out) 
 }
 
 void hub_widen_row(const hub_matrix *m, size_t row, float *out) {
-    if (m->transposed) {
+    if (m->transposed && !hub_is_turned(m->format)) {
         size_t bytes = hub_formats[m->format].bytes;
         for (size_t k = 0; k < m->columns; k++)
             hub_widen(m->format, (const uint8_t *)m->weights + k * m->stride + row * bytes, 1, out + k);
+        return;
+    }
+    if (hub_goes_by_column(m)) {
+        for (size_t k = 0; k < m->columns; k++) out[k] = hub_turned_weight(m, row, k);
         return;
     }
     const uint8_t *start = (const uint8_t *)m->weights + row * m->stride;

@@ -11,11 +11,28 @@ enum {
     HUB_TOKENS = 264,     ///< rows of activations that a tile is multiplied with at once, whole panels
     HUB_RUN = 1024,       ///< columns of a tile that are unpacked at once
     HUB_MOST_LANES = 16,
+    HUB_FEW = 3,          ///< rows of 8-bit activations that are read with the weights as they come
+    HUB_STRIP = 1024,     ///< outputs of the tiles that are computed at once, where outputs lie side by side
     HUB_AHEAD = 16 << 10, ///< bytes that are prefetched, at least: what memory takes to answer, at full speed
 };
 
 /// Whether weights are numbers of a float format, multiplied by activations as they are.
 static inline bool hub_is_float(hub_format format) { return format <= HUB_BF16 || format == HUB_FP8; }
+
+/// Whether stored rows are columns, with outputs side by side in words.
+static inline bool hub_is_turned(hub_format format) { return format == HUB_AWQ || format == HUB_GPTQ; }
+
+/// Whether the columns of a block have scales of their own, or numbers of bits for which there are no integer products:
+/// such weights are multiplied in float32.
+static inline bool hub_goes_by_column(const hub_matrix *m) {
+    if (!hub_is_turned(m->format)) return false;
+    return m->order || m->group % HUB_BLOCK || m->columns % HUB_BLOCK || (m->bits != 4 && m->bits != 8);
+}
+
+/// The group of scales of a column of AWQ or GPTQ.
+static inline size_t hub_group_at(const hub_matrix *m, size_t column) {
+    return m->order ? hub_load_u32((const uint8_t *)m->order + 4 * column) : column / m->group;
+}
 
 /// Rows of activations as the tiles read them, in panels of HUB_PANEL rows side by side; the last panel has fewer. What
 /// belongs to block `b` of row `i` of a panel has the index b * width + i.
@@ -40,10 +57,11 @@ typedef struct {
     size_t count;           ///< rows of activations, at most HUB_TOKENS
     const float *values;    ///< the same rows as they were given, where the panels are empty; otherwise NULL
     size_t stride;          ///< floats from one of them to the next
+    size_t tiles;           ///< 1, or more of a format with outputs side by side and few rows of activations
     size_t blocks;          ///< of 32 columns
     size_t block_bytes;     ///< of a block's weights, all rows together
     size_t ahead;           ///< bytes from the tile's weights to those that are prefetched meanwhile, whole tiles
-    float *sums;            ///< [count][lanes]: the result
+    float *sums;            ///< [tiles][count][lanes]: the result
     void *scratch;          ///< HUB_SCRATCH bytes, 64-byte aligned
 } hub_tile;
 enum { HUB_SCRATCH = 64 << 10 };

@@ -48,7 +48,7 @@ static void pack_row(const hub_kernels *kernels, const hub_input *input, uint32_
 
 /// How a matrix is multiplied: with 8-bit activations, with bf16, or exactly, where float weights take rows as they are.
 static uint32_t form(const hub_kernels *kernels, const hub_matrix *matrix, const hub_input *input) {
-    if (!input->exact && kernels->fast[matrix->format]) return PACKED_Q8;
+    if (!input->exact && kernels->fast[matrix->format] && !hub_goes_by_column(matrix)) return PACKED_Q8;
     const bool is_plain = hub_is_float(matrix->format) && !matrix->transposed;
     // The scalar kernels, which also compute small matrices, read panels alone.
     if (!is_plain || matrix->rows < kernels->lanes || kernels->lanes == 1) return PACKED_FLOAT;
@@ -90,6 +90,13 @@ static void pack(void *context, size_t worker, size_t begin, size_t end) {
     }
 }
 
+/// How many of `left` tiles make a strip: strips of like size, of whole eights where there are so many.
+static size_t strip(size_t left, size_t lanes) {
+    size_t parts = (left * lanes + HUB_STRIP - 1) / HUB_STRIP, tiles = (left + parts - 1) / parts;
+    size_t eights = (tiles + 7) / 8 * 8;
+    return eights < left ? eights : left;
+}
+
 /// A product's tiles `begin` to `end`, with at most HUB_TOKENS rows of activations at a time.
 static void multiply_product(
     const struct multiplication *m, const hub_input *input, const hub_product *p, size_t begin, size_t end,
@@ -115,18 +122,21 @@ static void multiply_product(
         t.values = how == AS_GIVEN ? input->values + start * input->stride : NULL;
         t.stride = input->stride;
         for (size_t at = 0; at < t.count; at += HUB_PANEL) panels[at / HUB_PANEL] = panel_at(input, start + at);
-        for (size_t tile = begin; tile < end; tile++) {
+        const bool is_strip = how == PACKED_Q8 && hub_is_turned(matrix->format) && kernels->lanes > 1 && t.count <= HUB_FEW;
+        for (size_t tile = begin; tile < end; tile += t.tiles) {
             size_t row = tile * kernels->lanes;
             // The last tile begins earlier; what the one before computes is left to it.
             size_t skipped = row + kernels->lanes > rows ? row + kernels->lanes - rows : 0;
             t.row = row - skipped;
+            t.tiles = is_strip && skipped == 0 ? strip(end < rows / lanes ? end - tile : rows / lanes - tile, lanes) : 1;
             kernel(&t);
             float *out = p->out + start * p->stride + t.row;
             const float *bias = p->bias ? p->bias + t.row : NULL;
-            if (skipped == 0) {
-                kernels->finish(t.sums, t.count, bias, out, p->stride);
-                continue;
-            }
+            for (size_t i = 0; i < t.tiles && skipped == 0; i++)
+                kernels->finish(
+                    t.sums + i * t.count * kernels->lanes, t.count, bias ? bias + i * kernels->lanes : NULL,
+                    out + i * kernels->lanes, p->stride);
+            if (skipped == 0) continue;
             for (size_t b = 0; b < t.count; b++)
                 for (size_t i = skipped; i < kernels->lanes; i++)
                     out[b * p->stride + i] = t.sums[b * kernels->lanes + i] + (bias ? bias[i] : 0);
@@ -159,17 +169,18 @@ void hub_multiply_groups(hub_team *team, const hub_group *groups, size_t count) 
         for (size_t index = 0; index < count; index++)
             if (missing(kernels, &groups[index]) & form) groups[index].input->ready |= form;
     }
-    size_t tiles = 0, work = 0;
+    size_t tiles = 0, work = 0, least = 1;
     for (size_t index = 0; index < count; index++)
         for (size_t i = 0; i < groups[index].count; i++) {
             const hub_matrix *matrix = groups[index].products[i].matrix;
             tiles += (matrix->rows + kernels->lanes - 1) / kernels->lanes;
             work += matrix->rows * matrix->columns * groups[index].input->rows;
+            if (hub_is_turned(matrix->format) && !hub_goes_by_column(matrix) && groups[index].input->rows <= HUB_FEW) least = HUB_STRIP / 2 / kernels->lanes;
         }
     if (work == 0) return;
     // A piece of at least some 64k multiplications is worth an exchange.
-    size_t each = work / tiles;
-    hub_team_run(team, tiles, each ? 65536 / each : tiles, multiply_tiles, &m);
+    size_t each = work / tiles, grain = each ? 65536 / each : tiles;
+    hub_team_run(team, tiles, grain > least ? grain : least, multiply_tiles, &m);
 }
 
 void hub_multiply(hub_team *team, hub_input *input, const hub_product *products, size_t count) {

@@ -12,6 +12,15 @@
 INLINE void load_pieces(const uint8_t *at, size_t stride, vu v[4]) {
     UNROLL for (size_t k = 0; k < 4; k++) v[k] = (vu)vld1q_u8(at + k * stride);
 }
+/// From four rows of bytes to words of four: vector c gets those of each 16 bytes' word c.
+INLINE void mix(vu v[4]) {
+    uint8x16_t low01 = vzip1q_u8((uint8x16_t)v[0], (uint8x16_t)v[1]), high01 = vzip2q_u8((uint8x16_t)v[0], (uint8x16_t)v[1]);
+    uint8x16_t low23 = vzip1q_u8((uint8x16_t)v[2], (uint8x16_t)v[3]), high23 = vzip2q_u8((uint8x16_t)v[2], (uint8x16_t)v[3]);
+    v[0] = (vu)vzip1q_u16(vreinterpretq_u16_u8(low01), vreinterpretq_u16_u8(low23));
+    v[1] = (vu)vzip2q_u16(vreinterpretq_u16_u8(low01), vreinterpretq_u16_u8(low23));
+    v[2] = (vu)vzip1q_u16(vreinterpretq_u16_u8(high01), vreinterpretq_u16_u8(high23));
+    v[3] = (vu)vzip2q_u16(vreinterpretq_u16_u8(high01), vreinterpretq_u16_u8(high23));
+}
 /// From pieces to words: vector c gets the rows' word c.
 INLINE void turn(vu v[4]) {
     uint32x4_t a = vtrn1q_u32((uint32x4_t)v[0], (uint32x4_t)v[1]), b = vtrn2q_u32((uint32x4_t)v[0], (uint32x4_t)v[1]);

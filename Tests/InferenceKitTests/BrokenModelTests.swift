@@ -51,7 +51,7 @@ import Testing
         ("rope_scaling", .object(["rope_type": "axial", "factor": 8]), "rope_scaling axial"),
         ("hidden_act", "mish", "activation mish"), ("num_local_experts", 8, "a mixture of experts"),
         ("architectures", .array(["LlamaForQuestionAnswering"]), "LlamaForQuestionAnswering"),
-        ("quantization_config", .object(["quant_method": "awq", "bits": 4]), "awq 4-bit"),
+        ("quantization_config", .object(["quant_method": "awq", "bits": 4, "version": "gemv"]), "layout gemv"),
     ])
     func whatIsNotImplementedIsNamed(key: String, value: JSON, name: String) async throws {
         let folder = try folder([key: value])

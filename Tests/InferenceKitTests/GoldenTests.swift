@@ -28,7 +28,11 @@ import Testing
         "micro-llama-quant-gguf-iq4_nl", "micro-llama-quant-gguf-iq4_xs",
     ]
     /// A model for each packing of safetensors, against its dequantised twin.
-    private static let packed = ["micro-packed-fp8", "micro-packed-fp8-tensor", "micro-packed-fp8-channel"]
+    private static let packed = [
+        "micro-packed-fp8", "micro-packed-fp8-tensor", "micro-packed-fp8-channel", "micro-packed-awq",
+        "micro-packed-gptq", "micro-packed-gptq-order", "micro-packed-gptq-v2", "micro-packed-gptq-8bit",
+        "micro-packed-gptq-3bit",
+    ]
     /// Each family as llama.cpp's converter writes it.
     private static let converted = [
         "micro-gguf-llama", "micro-gguf-mistral", "micro-gguf-qwen2", "micro-gguf-qwen3", "micro-gguf-gemma",
@@ -147,7 +151,7 @@ import Testing
         guard ComputeTeam.available.contains(kernels) else { return }
         for name in [
             "micro-llama", "tiny-shakespeare-gguf-q4_0", "micro-llama-kquant-gguf-q3_k_m", "micro-gpt2",
-            "micro-packed-fp8",
+            "micro-packed-fp8", "micro-packed-awq", "micro-packed-gptq-order",
         ] {
             let (golden, path) = try golden(name)
             var options = ModelOptions(isExact: true)

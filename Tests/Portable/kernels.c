@@ -167,6 +167,40 @@ static void fp8(hub_team *one, hub_team *three, hub_team *scalar) {
     state = before;
 }
 
+/// AWQ and GPTQ, of which parts begin in the midst, and whose groups may be all columns, odd, or in any order.
+static void turned(hub_team *one, hub_team *three, hub_team *scalar) {
+    const uint64_t before = state;
+    // bits, outputs, columns, group, first, what zeros are stored less, whether groups have an order of their own
+    static const size_t cases[][7] = {
+        {4, 296, 256, 128, 0, 0}, {4, 24, 320, 32, 8, 1}, {4, 8, 96, 96, 0, 0}, {4, 1200, 64, 64, 0, 1}, {4, 144, 1280, 128, 16, 1},
+        {8, 40, 256, 128, 0, 1}, {8, 1064, 96, 32, 8, 0}, {4, 2104, 128, 32, 0, 0},
+        {4, 40, 320, 128, 8, 1, 1}, {8, 24, 96, 32, 0, 0, 1}, {4, 24, 72, 16, 8, 0}, {3, 64, 96, 40, 32, 1}, {2, 48, 272, 32, 16, 1, 1},
+        {3, 32, 288, 288, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int awq = 0; awq < 2; awq++) {
+            const size_t *c = cases[i], all = c[4] + c[1], groups = (c[2] + c[3] - 1) / c[3];
+            if (awq && c[0] != 4) continue;
+            hub_matrix m = {.rows = c[1], .columns = c[2], .format = awq ? HUB_AWQ : HUB_GPTQ, .bits = (uint8_t)c[0],
+                            .group = (uint32_t)c[3], .first = c[4], .transposed = true, .zero_less = awq ? 0 : (uint8_t)c[5]};
+            m.scale_format = i % 2 || awq ? HUB_F16 : HUB_BF16;
+            m.group_stride = all * 2, m.zero_stride = all * c[0] / 8;
+            m.stride = awq ? all / 2 : all * 4;
+            size_t bytes = all * c[2] * c[0] / 8;
+            uint8_t *weights = guarded(bytes), *scales = guarded(groups * m.group_stride), *zeros = guarded(groups * m.zero_stride);
+            for (size_t k = 0; k < bytes; k++) weights[k] = (uint8_t)next();
+            for (size_t k = 0; k < groups * m.zero_stride; k++) zeros[k] = (uint8_t)next();
+            fill(m.scale_format, scales, groups, m.group_stride);
+            m.weights = weights, m.scales = scales, m.zeros = zeros;
+            uint8_t *order = guarded(c[2] * 4);
+            for (size_t k = 0; k < c[2]; k++) memcpy(order + 4 * k, &(uint32_t){next() % (uint32_t)groups}, 4);
+            if (c[6]) m.order = order;
+            char name[64];
+            snprintf(name, sizeof name, "%s %d bits by %d%s", awq ? "awq" : "gptq", (int)c[0], (int)c[3], c[6] ? " in an order" : "");
+            products(one, three, scalar, &m, name);
+        }
+    state = before;
+}
+
 static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
     static const size_t shapes[][2] = {{1, 256}, {5, 512}, {16, 256}, {37, 1280}, {64, 2304}};
     static const size_t odd[][2] = {{1, 1}, {5, 7}, {17, 33}, {33, 100}, {20, 300}};
@@ -213,6 +247,7 @@ static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
         }
     }
     fp8(one, three, scalar);
+    turned(one, three, scalar);
 }
 
 /// Groups of rows with matrices of their own, in one call and each alone, and their sums.

@@ -42,12 +42,19 @@ typedef struct {
     const void *scales, *biases;  ///< [rows][columns / group]
     // FP8 (e4m3, https://arxiv.org/abs/2209.05433): weight = scale * q. A scale belongs to `group` columns, a multiple of
     // 32 unless it is all of them, and to `scale_rows` outputs. The code of NaN counts as 480.
-    size_t first;                 ///< the scales' number of the first output: a part of a matrix has the scales of the whole
+    size_t first;                 ///< the first output in the stored matrix, whose scales a part of it has
     size_t scale_rows;
     size_t scale_stride;          ///< bytes from the scales of some outputs to those of the next
     size_t group_stride;          ///< bytes from a group's scale to the next one's
     // MXFP4_APART: as safetensors have MXFP4 (https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf):
     // 16 bytes of two neighbouring numbers each; `scales` are exponents, a byte for each block of a row.
+    // AWQ and GPTQ: weight = scale * (q - zero). Stored rows are columns: AWQ's words hold eight outputs of a column
+    // (https://github.com/casper-hansen/AutoAWQ, packing_utils.py), GPTQ's 32 / `bits` columns of an output
+    // (https://github.com/AutoGPTQ/AutoGPTQ, qlinear_cuda_old.py). Outputs are a multiple of 8.
+    const void *zeros;            ///< [columns / group] rows of words with the zeros of outputs side by side
+    size_t zero_stride;           ///< bytes from a group's zeros to the next one's
+    uint8_t zero_less;            ///< what zeros are stored less
+    const void *order;            ///< [columns]: the group of each, 32 bits; NULL where groups follow each other
 } hub_matrix;
 
 /// One row as float32.

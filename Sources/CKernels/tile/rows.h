@@ -64,6 +64,30 @@ static inline void hub_row_mxfp4_apart(const hub_matrix *m, size_t row, size_t b
     memset(b->minimum, 0, sizeof b->minimum);
 }
 
+/// AWQ and GPTQ: the code of a weight.
+static inline int hub_turned_code(const hub_matrix *m, size_t output, size_t column) {
+    const uint8_t *weights = m->weights;
+    if (m->format == HUB_GPTQ) return hub_stream_at(weights + output * 4, m->stride, m->bits, column);
+    return hub_stream_at(weights + column * m->stride + output / 8 * 4, 4, 4, hub_awq_places[output % 8]);
+}
+static inline float hub_turned_scale(const hub_matrix *m, size_t output, size_t group) {
+    return hub_scale_at(m->scale_format, (const uint8_t *)m->scales + group * m->group_stride, output);
+}
+
+/// A weight of a matrix that goes by column.
+static inline float hub_turned_weight(const hub_matrix *m, size_t row, size_t column) {
+    const size_t output = m->first + row, group = hub_group_at(m, column);
+    return hub_turned_scale(m, output, group) * (float)(hub_turned_code(m, output, column) - hub_turned_zero(m, output, group));
+}
+
+static inline void hub_row_turned(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+    const size_t output = m->first + row, group = block * HUB_BLOCK / m->group;
+    const int offset = m->bits == 8 ? 128 : 0;
+    for (size_t i = 0; i < HUB_BLOCK; i++) b->q[i] = (int8_t)(hub_turned_code(m, output, block * HUB_BLOCK + i) - offset);
+    b->scale[0] = b->scale[1] = hub_turned_scale(m, output, group);
+    b->minimum[0] = b->minimum[1] = b->scale[0] * (float)(offset - hub_turned_zero(m, output, group));
+}
+
 static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
     if (m->format == HUB_MLX) {
         hub_row_mlx(m, row, block, b);
@@ -71,6 +95,10 @@ static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block,
     }
     if (m->format == HUB_MXFP4_APART) {
         hub_row_mxfp4_apart(m, row, block, b);
+        return;
+    }
+    if (hub_is_turned(m->format)) {
+        hub_row_turned(m, row, block, b);
         return;
     }
     const hub_format_info *info = &hub_formats[m->format];

@@ -44,3 +44,22 @@ static inline void hub_fp8_scales(const hub_matrix *m, size_t row, size_t lanes,
         g->ends[g->count] = at - from;
     }
 }
+
+/// Where AWQ's words have the eight outputs.
+static const uint8_t hub_awq_places[8] = {0, 4, 1, 5, 2, 6, 3, 7};
+
+/// Number `index` of a stream of `bits` bits each, little-endian words with `stride` bytes from one to the next.
+static inline int hub_stream_at(const uint8_t *words, size_t stride, int bits, size_t index) {
+    const size_t bit = index * (size_t)bits, shift = bit % 32;
+    const uint8_t *at = words + bit / 32 * stride;
+    uint32_t value = hub_load_u32(at) >> shift;
+    if (shift + (size_t)bits > 32) value |= hub_load_u32(at + stride) << (32 - shift);
+    return (int)(value & ((1u << bits) - 1));
+}
+
+/// AWQ and GPTQ: the zero of an output's group.
+static inline int hub_turned_zero(const hub_matrix *m, size_t output, size_t group) {
+    const uint8_t *zeros = (const uint8_t *)m->zeros + group * m->zero_stride;
+    if (m->format == HUB_AWQ) return hub_stream_at(zeros + output / 8 * 4, 4, 4, hub_awq_places[output % 8]);
+    return (hub_stream_at(zeros, 4, m->bits, output) + m->zero_less) & ((1 << m->bits) - 1);
+}

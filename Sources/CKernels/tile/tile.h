@@ -6,6 +6,7 @@
 #pragma once
 #include "few.h"
 #include "fp8.h"
+#include "turned.h"
 
 // MARK: 8-bit activations
 
@@ -38,15 +39,7 @@ INLINE void fast_rows(
     UNROLL for (int i = 0; i < n; i++) sums[i] = total[i];
 }
 
-INLINE void fast_tile(
-    const hub_tile *t, unpacking *unpack, const int parts, int offset, bool has_halves, bool has_minima,
-    bool alternates) {
-    switch (t->count) {
-    case 1: fast_few(1, t, unpack, parts, offset, has_halves, has_minima, alternates); return;
-    case 2: fast_few(2, t, unpack, parts, offset, has_halves, has_minima, alternates); return;
-    case 3: fast_few(3, t, unpack, parts, offset, has_halves, has_minima, alternates); return;
-    default: break;
-    }
+INLINE void fast_many(const hub_tile *t, unpacking *unpack, const int parts, int offset, bool has_halves, bool has_minima) {
     vf *sums = (vf *)t->sums;
     tile_block *run = t->scratch;
     const uint8_t *next = (const uint8_t *)t->matrix->weights + t->row * t->matrix->stride + t->ahead;
@@ -78,6 +71,17 @@ INLINE void fast_tile(
     }
 }
 
+INLINE void fast_tile(
+    const hub_tile *t, unpacking *unpack, const int parts, int offset, bool has_halves, bool has_minima,
+    bool alternates) {
+    switch (t->count) {
+    case 1: fast_few(1, t, unpack, parts, offset, has_halves, has_minima, alternates); return;
+    case 2: fast_few(2, t, unpack, parts, offset, has_halves, has_minima, alternates); return;
+    case 3: fast_few(3, t, unpack, parts, offset, has_halves, has_minima, alternates); return;
+    default: fast_many(t, unpack, parts, offset, has_halves, has_minima); return;
+    }
+}
+
 #define FAST(NAME, PARTS, OFFSET, HALVES, MINIMA)                                                                      \
     static void fast_##NAME(const hub_tile *t) { fast_tile(t, unpack_##NAME, PARTS, OFFSET, HALVES, MINIMA, false); }
 FAST(Q4_0, 1, 8, false, false)
@@ -102,6 +106,37 @@ static void fast_MLX(const hub_tile *t) {
     else if (t->matrix->bits == 4) fast_tile(t, unpack_MLX4, 1, 0, false, true, true);
     else if (t->matrix->bits == 8) fast_MLX8(t);
     else fast_MLXn(t);
+}
+
+static void fast_AWQ(const hub_tile *t) {
+    hub_tile strip = *t;
+    strip.tiles = t->count <= HUB_FEW && t->matrix->scale_format != HUB_F32 ? t->tiles / 8 * 8 : 0;
+    if (strip.tiles > 0) {
+        switch (t->count) {
+        case 1: awq_strip(1, &strip); break;
+        case 2: awq_strip(2, &strip); break;
+        default: awq_strip(3, &strip); break;
+        }
+    }
+    // The tiles that are left.
+    hub_tile one = *t;
+    for (size_t tile = strip.tiles; tile < t->tiles; tile++) {
+        one.row = t->row + tile * LANES;
+        one.sums = t->sums + tile * t->count * LANES;
+        fast_many(&one, unpack_AWQ, 1, 0, false, true);
+    }
+}
+INLINE void fast_gptq(const hub_tile *t, unpacking *unpack, const int bits) {
+    switch (t->count) {
+    case 1: gptq_strip(1, t, bits); return;
+    case 2: gptq_strip(2, t, bits); return;
+    case 3: gptq_strip(3, t, bits); return;
+    default: fast_many(t, unpack, 1, bits == 8 ? 128 : 0, false, true); return;
+    }
+}
+static void fast_GPTQ(const hub_tile *t) {
+    if (t->matrix->bits == 8) fast_gptq(t, unpack_GPTQ8, 8);
+    else fast_gptq(t, unpack_GPTQ4, 4);
 }
 
 // MARK: float32 activations
@@ -198,6 +233,16 @@ EXACT(MXFP4_APART, 1, 12, false, false)
 EXACT(MLX8, 1, 128, false, true)
 EXACT(MLX4, 1, 0, false, true)
 EXACT(MLXn, 1, 0, false, true)
+EXACT(AWQ, 1, 0, false, true)
+EXACT(GPTQ4, 1, 0, false, true)
+EXACT(GPTQ8, 1, 128, false, true)
+static void exact_by_column(const hub_tile *t) { exact_tile(t, widen_by_column, HUB_BLOCK); }
+static void exact_turned(const hub_tile *t) {
+    if (hub_goes_by_column(t->matrix)) exact_by_column(t);
+    else if (t->matrix->format == HUB_AWQ) exact_AWQ(t);
+    else if (t->matrix->bits == 8) exact_GPTQ8(t);
+    else exact_GPTQ4(t);
+}
 static void exact_MLX(const hub_tile *t) {
     if (t->matrix->bits == 4) exact_MLX4(t);
     else if (t->matrix->bits == 8) exact_MLX8(t);

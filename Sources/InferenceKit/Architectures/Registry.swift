@@ -13,12 +13,17 @@ enum Architectures {
     ]
 
     /// The ways of packing weights in safetensors that run.
-    static let methods: Set<QuantizationConfiguration.Method> = [.mlx, .fp8, .mxfp4]
-    /// The formats of compressed-tensors that run.
-    private static let compressed: Set<String> = ["float-quantized"]
+    static let methods: Set<QuantizationConfiguration.Method> = [.mlx, .fp8, .mxfp4, .awq, .gptq]
+    /// The layouts that run, of methods with several.
+    private static let formats: [QuantizationConfiguration.Method: Set<String>] = [
+        .awq: ["gemm"], .gptq: ["gptq", "gptq_v2"], .compressedTensors: ["float-quantized"],
+    ]
 
     private static func runs(_ quantization: QuantizationConfiguration) -> Bool {
-        methods.contains(quantization.method) || quantization.format.map(compressed.contains) ?? false
+        guard let format = quantization.format, let known = formats[quantization.method] else {
+            return methods.contains(quantization.method)
+        }
+        return known.contains(format)
     }
 
     private static let byModelType = Dictionary(
@@ -44,7 +49,8 @@ enum Architectures {
         guard let architecture = of(configuration) else { return ["architecture \(type.printable)"] }
         var found: [String] = []
         if let quantization = configuration.quantization, !runs(quantization) {
-            found.append(quantization.description)
+            let layout = quantization.format.map { " in the layout \($0.printable)" } ?? ""
+            found.append(quantization.description + layout)
         }
         // Faults of values are reported as faults.
         if configuration.faults.isEmpty {

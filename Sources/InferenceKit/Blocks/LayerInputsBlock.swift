@@ -16,9 +16,7 @@ struct LayerInputsBlock: Sendable {
         width = d.width
         self.table = try table.matrix(.layerTable)
         let projection = try table.matrix(.layerProjection)
-        projections = model.layers.indices.map { layer in
-            Linear(matrix: projection.rows(layer * d.width..<(layer + 1) * d.width), bias: nil)
-        }
+        projections = try projection.parts(model.layers.count).map { Linear(matrix: $0, bias: nil) }
         norm = try NormBlock(d.norm, .layerProjectionNorm, nil, table)
         factors = (1 / Float(model.width).squareRoot(), Float(d.width).squareRoot())
     }

@@ -8,6 +8,10 @@ struct Packing: Sendable, Hashable {
         case mlx
         /// e4m3 with a scale for all, for each row, or for blocks.
         case float8
+        /// Words with eight outputs of a column, by groups of columns with scales and zeros.
+        case awq
+        /// Words with some columns of an output, by groups of columns with scales and zeros.
+        case gptq
     }
 
     let method: Method
@@ -34,6 +38,12 @@ struct Packing: Sendable, Hashable {
             guard let scales = first(".weight_scale_inv", ".weight_scale") else { return nil }
             (method, self.scales) = (.float8, scales)
             endings = [".weight_scale_inv", ".weight_scale"] + Self.unused
+        case TensorDataType.i32.rawValue:
+            guard let scales = first(".scales"), let weights = try? source.shape(name),
+                let shape = try? source.shape(scales)
+            else { return nil }
+            method = weights.last == shape.last ? .gptq : .awq
+            (self.scales, endings) = (scales, [".scales", ".qzeros", ".g_idx"])
         default: return nil
         }
         self.stem = stem

@@ -31,6 +31,6 @@ extension TensorSource {
         layout.columns = columns
         layout.format = HUB_MXFP4_APART
         let whole = matrix(layout, of: [blocks, scales])
-        return (0..<count).map { whole.rows($0 * rows..<($0 + 1) * rows) }
+        return try whole.parts(count)
     }
 }

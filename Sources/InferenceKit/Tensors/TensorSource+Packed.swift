@@ -17,6 +17,8 @@ extension TensorSource {
         switch packing.method {
         case .mlx: try mlx(tensor, packing, stack, rows: rows, columns: columns)
         case .float8: try float8(tensor, packing, stack, rows: rows, columns: columns)
+        case .awq: try awq(tensor, packing, rows: rows, columns: columns)
+        case .gptq: try gptq(tensor, packing, rows: rows, columns: columns)
         }
     }
 

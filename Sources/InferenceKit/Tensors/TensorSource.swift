@@ -25,16 +25,16 @@ struct TensorSource: Sendable {
         path = weights.files.first?.path ?? ""
     }
 
-    /// Names as of today: early checkpoints of BERT call a LayerNorm's parameters gamma and beta; a matrix to which
-    /// torch.nn.utils.parametrize adds something is stored as an original.
+    /// Names as of today, and those of packed weights as if they were not: early checkpoints of BERT call a LayerNorm's
+    /// parameters gamma and beta; a matrix to which torch.nn.utils.parametrize adds something is stored as an original.
     static func plain(_ name: String) -> String {
-        if name.hasSuffix(original) { return name.dropLast(original.count) + ".weight" }
+        for ending in weights where name.hasSuffix(ending) { return name.dropLast(ending.count) + ".weight" }
         guard name.hasSuffix("gamma") || name.hasSuffix("beta") else { return name }
         return name.replacing("LayerNorm.gamma", with: "LayerNorm.weight")
             .replacing("LayerNorm.beta", with: "LayerNorm.bias")
     }
 
-    private static let original = ".parametrizations.weight.original"
+    private static let weights = [".parametrizations.weight.original", ".qweight"]
 
     var names: some Sequence<String> { places.keys }
     func has(_ name: String) -> Bool { places[name] != nil }
@@ -78,7 +78,7 @@ struct TensorSource: Sendable {
             return (0..<count).map { whole.columns($0 * columns..<($0 + 1) * columns) }
         }
         let whole = try matrix(name, stack: count, rows: count * rows, columns: columns, isTransposed: false)
-        return (0..<count).map { whole.rows($0 * rows..<($0 + 1) * rows) }
+        return try whole.parts(count)
     }
 
     /// - Parameter stack: how many matrices a tensor with three dimensions holds, one above the other.

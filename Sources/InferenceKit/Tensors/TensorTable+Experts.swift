@@ -47,8 +47,10 @@ extension TensorTable {
                 biases += stack[start + kept.lowerBound..<start + kept.upperBound]
             }
         }
+        var parts: [WeightMatrix] = []
+        for matrix in matrices { parts.append(try matrix.rows(kept)) }
         return ExpertMatrices(
-            matrices: matrices.map { $0.rows(kept) }, biases: biases.isEmpty ? nil : FloatBuffer(biases))
+            matrices: parts, biases: biases.isEmpty ? nil : FloatBuffer(biases))
     }
 
     /// `[experts, outputs, inputs]`

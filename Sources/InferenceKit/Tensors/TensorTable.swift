@@ -64,10 +64,12 @@ struct TensorTable: Sendable {
             let heads = layer.flatMap({ description.layers[$0].attention?.heads })
         else { return [try matrix(role, layer)] }
         let whole = try whole(first, role, layer, rows: rows)
-        return (0..<heads).map { head in
+        var parts: [WeightMatrix] = []
+        for head in 0..<heads {
             let start = (head * rows + range.lowerBound) / heads
-            return whole.rows(start..<start + range.count / heads)
+            parts.append(try whole.rows(start..<start + range.count / heads))
         }
+        return parts
     }
 
     /// The stored tensor that begins with a matrix of the role `first`.

@@ -1,5 +1,6 @@
 import CKernels
 import HubCore
+import ModelFormats
 
 /// A matrix of weights where it lies in its mapped file, `rows` outputs by `columns` inputs; it keeps the mapping alive.
 struct WeightMatrix: Sendable {
@@ -17,11 +18,18 @@ struct WeightMatrix: Sendable {
 
     /// Some of its outputs: one of several matrices that are stored as one. Scales that are not beside the rows count
     /// those of the whole.
-    func rows(_ range: Range<Int>) -> WeightMatrix {
+    ///
+    /// - Throws: ``ErrorCode/unsupportedModel`` for parts that begin in the midst of a word.
+    func rows(_ range: Range<Int>) throws(AIError) -> WeightMatrix {
         precondition(range.lowerBound >= 0 && range.upperBound <= rows)
         var part = layout
         part.rows = range.count
-        if layout.transposed {
+        if layout.format == HUB_AWQ || layout.format == HUB_GPTQ {
+            guard range.lowerBound % 8 == 0, range.count % 8 == 0 else {
+                throw .unsupported(
+                    files.first?.path ?? "", "outputs \(range) of a packed matrix cannot be run yet")
+            }
+        } else if layout.transposed {
             let element = Int(hub_info(layout.format).bytes)
             part.weights = layout.weights + range.lowerBound * element
         } else {
@@ -38,6 +46,14 @@ struct WeightMatrix: Sendable {
             part.scales = layout.scales + range.lowerBound * (layout.columns / Int(hub_info(layout.format).block))
         }
         return WeightMatrix(part, in: files)
+    }
+
+    /// As many matrices of the same size, one above the other.
+    func parts(_ count: Int) throws(AIError) -> [WeightMatrix] {
+        let each = rows / count
+        var parts: [WeightMatrix] = []
+        for start in stride(from: 0, to: count * each, by: each) { parts.append(try rows(start..<start + each)) }
+        return parts
     }
 
     /// Some of its inputs, where they lie one after the other.

@@ -33,7 +33,8 @@ package struct QuantizationConfiguration: Sendable, Hashable {
     package let groupSize: Int?
     /// Rows and columns of a block that has a scale, if the file says.
     package let blockSize: [Int]?
-    /// How compressed-tensors packs: `float-quantized`, `pack-quantized`; nil for others.
+    /// The layout, where a method has several, if the file says: of compressed-tensors `float-quantized`, `pack-quantized`,
+    /// of AWQ `gemm`, of GPTQ `gptq`, `gptq_v2`.
     package let format: String?
     /// MLX's packing of layers not in ``overrides``.
     package let packing: Packing?
@@ -127,7 +128,16 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         let group = try other.object("config_groups")?.object("group_0")
         let weights = try group?.object("weights")
         blockSize = other.integers("weight_block_size") ?? weights?.integers("block_structure")
-        format = method == .compressedTensors ? other.optionalText("format") ?? group?.optionalText("format") : nil
+        let said: String? =
+            switch method {
+            // That backend has a layout of its own.
+            case .awq where other.optionalText("backend") == "llm-awq": "llm-awq"
+            case .awq: other.optionalText("version") ?? other.optionalText("format")
+            case .gptq: other.optionalText("checkpoint_format") ?? other.optionalText("format")
+            case .compressedTensors: other.optionalText("format") ?? group?.optionalText("format")
+            default: nil
+            }
+        format = said?.lowercased()
         (overrides, packing) = ([:], nil)
         let told = bits.map(String.init) ?? average.map { "\($0)" }
         let kind = algorithm.map { " \($0.printable)" } ?? told.map { " \($0)-bit" } ?? ""
