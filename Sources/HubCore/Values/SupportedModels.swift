@@ -3,6 +3,8 @@ package struct SupportedModels: Sendable, Hashable {
     /// One `model_type` of `config.json`.
     package struct Family: Sendable, Hashable {
         package let modelType: String
+        /// What `config.json` says in its place, where that is another family's name; nil where it does not.
+        package let calledLike: String?
         /// `general.architecture` of its GGUF files; nil if there are none.
         package let ggufName: String?
         /// The classes of `config.json` that run, each with the Hub's name of its task.
@@ -15,10 +17,11 @@ package struct SupportedModels: Sendable, Hashable {
         package let runs: Bool
 
         package init(
-            modelType: String, ggufName: String?, classes: [String: String], tasks: [String], formats: [String],
+            modelType: String, calledLike: String? = nil, ggufName: String?, classes: [String: String], tasks: [String], formats: [String],
             runs: Bool
         ) {
-            (self.modelType, self.ggufName, self.classes) = (modelType, ggufName, classes)
+            (self.modelType, self.calledLike, self.ggufName) = (modelType, calledLike, ggufName)
+            self.classes = classes
             (self.tasks, self.formats, self.runs) = (tasks, formats, runs)
         }
     }
@@ -132,7 +135,7 @@ extension SupportedModels {
         if format == "gguf", let ggufName = facts.ggufName {
             (candidates, name) = (families(ggufName: ggufName), ggufName)
         } else if let modelType = facts.modelType {
-            (candidates, name) = (family(modelType).map { [$0] } ?? [], modelType)
+            (candidates, name) = (named(modelType), modelType)
         } else {
             candidates = tagged(facts.tags)
             name = candidates.first?.modelType
@@ -148,10 +151,15 @@ extension SupportedModels {
         return judge(facts, as: format, running)
     }
 
+    /// The families that `config.json` calls so, the one of that name first.
+    private func named(_ modelType: String) -> [Family] {
+        (family(modelType).map { [$0] } ?? []) + families.filter { $0.calledLike == modelType }
+    }
+
     /// The families that tags name. People also use names such as `llama` as tags of what is derived from it, so those
     /// count only where there is no other.
     private func tagged(_ tags: [String]) -> [Family] {
-        let found = tags.compactMap(family)
+        let found = tags.flatMap(named)
         let exact = found.filter { $0.modelType.contains { !$0.isLetter } }
         return exact.isEmpty ? found : exact
     }

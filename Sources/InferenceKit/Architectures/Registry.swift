@@ -9,7 +9,7 @@ enum Architectures {
         .xlmRoberta,
         .camembert, .electra, .distilbert, .albert, .nomicBert, .modernBert, .gte, .jinaV3, .euroBert, .esm,
         .embeddingGemma, .mpnet, .debertaV2, .deberta,
-        .mobileBert, .qwen2Moe, .qwen3Moe, .mixtral, .gptOss, .t5, .bart,
+        .mobileBert, .qwen2Moe, .qwen3Moe, .mixtral, .gptOss, .t5, .bart, .chronos,
     ]
 
     /// The ways of packing weights in safetensors that run.
@@ -40,7 +40,12 @@ enum Architectures {
         if configuration.isGGUF { return byGGUFName[type] }
         // Jina 3 calls itself so in the configuration that its own code reads.
         let isJina = type == "xlm-roberta" && configuration.settings["position_embedding_type"]?.string == "rotary"
-        return isJina ? .jinaV3 : byModelType[type]
+        return isJina ? .jinaV3 : forecasts(configuration) ? .chronos : byModelType[type]
+    }
+
+    /// Whether a model reads series of numbers.
+    static func forecasts(_ configuration: ModelConfiguration) -> Bool {
+        configuration.modelType == Architecture.chronos.calledLike && configuration.settings["chronos_config"] != nil
     }
 
     /// What keeps a configuration from running, each a noun phrase; empty if nothing does.

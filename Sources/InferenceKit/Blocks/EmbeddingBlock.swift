@@ -10,6 +10,7 @@ struct EmbeddingBlock: Sendable {
     private let types: FloatBuffer?
     private let norm: NormBlock?
     private let projection: Linear?
+    private let patches: PatchBlock?
 
     /// - Parameter tokens: the table of tokens, where another model has it.
     init(_ d: ModelDescription.Embedding, tokens: WeightMatrix? = nil, _ table: TensorTable) throws(AIError) {
@@ -19,6 +20,7 @@ struct EmbeddingBlock: Sendable {
         types = d.types == nil ? nil : try table.matrix(.tokenTypes).widened()
         if let norm = d.norm { self.norm = try NormBlock(norm, .embeddingNorm, nil, table) } else { norm = nil }
         projection = d.projection == nil ? nil : try table.linear(.embeddingProjection)
+        patches = if let patches = d.patches { try PatchBlock(patches, table) } else { nil }
     }
 
     /// Fills the rows of the residual stream.
@@ -38,6 +40,7 @@ struct EmbeddingBlock: Sendable {
             tokens.widen(row: row.id, into: out)
             if factors[index] != 1 { hub_scale(w.team.team, out, factors[index], width) }
         }
+        patches?.apply(step, w, into: x)
         complete(x, step, width: width, w)
         if let projection {
             w.multiply(x, rows: step.count, columns: width, [(projection, w.hidden.start)])

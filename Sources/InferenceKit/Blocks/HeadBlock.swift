@@ -10,6 +10,7 @@ struct HeadBlock: Sendable {
     private let linear: Linear
     /// Of the inputs for which that is too narrow.
     private let rest: Linear?
+    private let residual: Linear?
 
     /// - Parameter embedding: the table of tokens, which a tied head is.
     init(_ d: ModelDescription.Head, embedding: WeightMatrix, _ table: TensorTable) throws(AIError) {
@@ -18,6 +19,7 @@ struct HeadBlock: Sendable {
         if let norm = d.dense?.norm { self.norm = try NormBlock(norm, .headNorm, nil, table) } else { norm = nil }
         linear = Linear(matrix: d.isTied ? embedding : try table.matrix(.head), bias: try table.bias(.head))
         rest = d.rest > 0 ? try table.linear(.headRest) : nil
+        residual = d.hasResidual ? try table.linear(.headResidual) : nil
     }
 
     /// Computes the outputs of normalised rows, `[rows][width]`, at most ``Workspace/logitRows`` of them.
@@ -29,6 +31,11 @@ struct HeadBlock: Sendable {
             let more = FloatBuffer(count)
             w.multiply(
                 input, at: linear.columns, rows: rows, columns: rest.columns, stride: stride, [(rest, more.start)])
+            hub_add(w.team.team, w.logitsStart, more.start, 1, count)
+        }
+        if let residual {
+            let more = FloatBuffer(count)
+            w.multiply(x, rows: rows, columns: residual.columns, [(residual, more.start)])
             hub_add(w.team.team, w.logitsStart, more.start, 1, count)
         }
         if description.scale != 1 { hub_scale(w.team.team, w.logitsStart, description.scale, count) }

@@ -1,11 +1,12 @@
 import CKernels
 import HubCore
 
-/// A layer: attention or a recurrence, and feed-forward block, those that it has, with the norms around them.
+/// A layer: attention or a recurrence, attention to others, and feed-forward blocks, those that it has, with the norms
+/// around them.
 struct LayerBlock: Sendable {
     private let attention: (block: AttentionBlock, norms: Norms)?
-    let crossAttention: CrossAttentionBlock?
-    private let crossNorms: Norms
+    private let crossAttention: (block: CrossAttentionBlock, norms: Norms)?
+    private let groupAttention: (block: GroupAttentionBlock, norms: Norms)?
     private let recurrence: (block: RecurrentBlock, norms: Norms)?
     /// In their order.
     private let feedForwards: [(block: Second, norms: Norms)]
@@ -56,12 +57,18 @@ struct LayerBlock: Sendable {
         } else {
             attention = nil
         }
-        crossNorms = Norms(before: try norm(.crossNorm), after: try norm(.crossPostNorm))
         if let described = d.crossAttention {
-            crossAttention = try CrossAttentionBlock(described, layer, table)
+            crossAttention = (
+                try CrossAttentionBlock(described, layer, table),
+                Norms(before: try norm(.crossNorm), after: try norm(.crossPostNorm))
+            )
         } else {
             crossAttention = nil
         }
+        groupAttention =
+            d.groupAttention == nil
+            ? nil
+            : (try GroupAttentionBlock(layer, table), Norms(before: try norm(.groupNorm), after: nil))
         if let described = d.recurrence {
             recurrence = (
                 try RecurrentBlock(described, layer, table), Norms(before: try norm(.attentionNorm), after: nil)
@@ -100,6 +107,11 @@ struct LayerBlock: Sendable {
         return blocks
     }
 
+    /// Keeps what cross attention reads of an encoder's rows; see ``CrossAttentionBlock/keep(_:rows:layer:in:_:)``.
+    func keep(_ x: FloatBuffer, rows: Range<Int>, layer: Int, in cache: KeyValueCache, _ w: Workspace) {
+        crossAttention?.block.keep(x, rows: rows, layer: layer, in: cache, w)
+    }
+
     /// Changes the rows of the workspace's residual stream.
     ///
     /// - Parameters:
@@ -116,9 +128,14 @@ struct LayerBlock: Sendable {
                     bottleneck?.asked(w) ?? x, values: bottleneck?.valued(w), step, layer: layer, w, into: w.branch)
             }
         }
-        if let crossAttention {
-            half(crossNorms, stream, step.count, width, w) { x in
-                crossAttention.apply(x, step, layer: layer, w, into: w.branch)
+        if let (block, norms) = crossAttention {
+            half(norms, stream, step.count, width, w) { x in
+                block.apply(x, step, layer: layer, w, into: w.branch)
+            }
+        }
+        if let (block, norms) = groupAttention {
+            half(norms, stream, step.count, width, w) { x in
+                block.apply(x, rows: step.count, w, into: w.branch)
             }
         }
         if let (block, norms) = recurrence {

@@ -31,7 +31,7 @@ extension RunnableModels {
             architecture.ggufNames.first { $0 == modelType } ?? architecture.ggufNames.first
             ?? (architecture.runsAsGGUF ? Architecture.llama.ggufNames.first : nil)
         return SupportedModels.Family(
-            modelType: modelType, ggufName: ggufName,
+            modelType: modelType, calledLike: architecture.calledLike, ggufName: ggufName,
             classes: Dictionary(
                 architecture.classes.map { ($0.name, $0.task.rawValue) }, uniquingKeysWith: { first, _ in first }),
             tasks: tasks(of: architecture).map(\.rawValue),

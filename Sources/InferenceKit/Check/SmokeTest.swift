@@ -33,6 +33,8 @@ public struct SmokeTest: Sendable {
     public let generation: GenerationResult?
     /// What an encoder said of a text; nil if it did not get that far.
     public let sample: Sample?
+    /// A series, and how a forecaster says that it goes on; nil if it did not get that far.
+    public let series: Series?
     /// How fast it was; nil if it did not get that far.
     public let speed: Speed?
     /// The first failure as an error; nil if all passed.
@@ -46,13 +48,21 @@ public struct SmokeTest: Sendable {
         public let answer: EncoderAnswer
     }
 
+    /// A series and its forecast.
+    public struct Series: Sendable, Hashable {
+        /// What was known.
+        public let values: [Double]
+        /// What follows.
+        public let forecast: Forecast
+    }
+
     /// What the test measured.
     public struct Speed: Sendable, Hashable {
         /// Seconds that opening took.
         public let loadSeconds: Double
-        /// New tokens per second of a decoder, or read tokens per second of an encoder.
+        /// New tokens per second of a decoder, read tokens per second of an encoder, or values per second of a forecaster.
         public let tokensPerSecond: Double
-        /// Bytes of weights that a decoder read per second; nil for an encoder.
+        /// Bytes of weights that a decoder read per second; nil for another model.
         public let weightsBytesPerSecond: Double?
         /// Bytes per second that the same threads read from memory.
         public let memoryBytesPerSecond: Double
@@ -69,7 +79,7 @@ public struct SmokeTest: Sendable {
         return found.contains(.fail) ? .fail : found.contains(.warn) ? .warn : .pass
     }
 
-    private static let firstNames = ["headers", "supported", "memory and tensors", "tokenizer"]
+    private static let openingNames = ["headers", "supported", "memory and tensors"]
 
     /// Tests a folder.
     ///
@@ -80,60 +90,81 @@ public struct SmokeTest: Sendable {
         async throws(AIError) -> SmokeTest
     {
         var log = CheckLog()
-        var inspection: ModelInspection?
-        var outcome: (generation: GenerationResult?, sample: Sample?, speed: Speed)?
-        var names = firstNames + DecoderTest.names
-        do throws(AIError) {
-            log.begin("headers")
-            let read = try await ModelFolder.read(folder)
-            inspection = read.inspection
-            let model = try await open(read, options, &log)
-            let task = task ?? model.task
-            guard model.tasks.contains(task) else {
-                throw AIError(.invalidInput, "\(folder) is for \(model.task.rawValue), not for \(task.rawValue)")
-            }
-            log.begin("tokenizer")
-            let samples = try SampleTexts.of(model.tokenizer)
-            try checkTokenizer(model, samples.roundTrip, &log)
-            if task == .textGeneration {
-                let decoded = try await DecoderTest(model).run(&log)
-                outcome = (decoded.generation, nil, decoded.speed)
-            } else {
-                names = firstNames + EncoderTest.names(task)
-                let read = try await EncoderTest(model, task, samples).run(&log)
-                outcome = (nil, read.sample, read.speed)
-            }
-        } catch {
+        var found = Found()
+        do throws(AIError) { try await test(folder, options, task, &log, &found) } catch {
             if [.cancelled, .fileNotFound, .invalidInput].contains(error.code) { throw error }
             log.fail(error, in: folder)
         }
-        for name in names where !log.checks.contains(where: { $0.name == name }) { log.skip(name) }
+        for name in found.names where !log.checks.contains(where: { $0.name == name }) { log.skip(name) }
         return SmokeTest(
-            checks: log.checks, inspection: inspection, generation: outcome?.generation, sample: outcome?.sample,
-            speed: outcome?.speed, failure: log.failure)
+            checks: log.checks, inspection: found.inspection, generation: found.generation, sample: found.sample,
+            series: found.series, speed: found.speed, failure: log.failure)
     }
 
-    /// Opens a model, with the checks that this is.
-    private static func open(_ folder: ModelFolder, _ options: ModelOptions, _ log: inout CheckLog)
-        async throws(AIError) -> LanguageModel
-    {
+    /// What a test found so far.
+    private struct Found {
+        var inspection: ModelInspection?
+        /// The checks that belong to it.
+        var names = openingNames + ["tokenizer"] + DecoderTest.names
+        var generation: GenerationResult?
+        var sample: Sample?
+        var series: Series?
+        var speed: Speed?
+    }
+
+    private static func test(
+        _ folder: String, _ options: ModelOptions, _ task: ModelTask?, _ log: inout CheckLog, _ found: inout Found
+    ) async throws(AIError) {
+        log.begin("headers")
+        let read = try await ModelFolder.read(folder)
+        found.inspection = read.inspection
+        if read.forecasts {
+            found.names = openingNames + ForecastTest.names
+            try checkTask(task, of: [.forecasting], folder)
+            let model = try await open(read, &log) { () throws(AIError) in try await read.openForecaster(options) }
+            log.pass(openingDetail(model))
+            (found.series, found.speed) = try await ForecastTest(model).run(&log)
+            return
+        }
+        let model = try await open(read, &log) { () throws(AIError) in try await read.open(options) }
+        log.pass(openingDetail(model))
+        let task = task ?? model.task
+        try checkTask(task, of: model.tasks, folder)
+        log.begin("tokenizer")
+        let samples = try SampleTexts.of(model.tokenizer)
+        try checkTokenizer(model, samples.roundTrip, &log)
+        if task == .textGeneration {
+            (found.generation, found.speed) = try await DecoderTest(model).run(&log)
+        } else {
+            found.names = openingNames + ["tokenizer"] + EncoderTest.names(task)
+            (found.sample, found.speed) = try await EncoderTest(model, task, samples).run(&log)
+        }
+    }
+
+    /// - Throws: ``ErrorCode/invalidInput`` for a task that a model does not have.
+    private static func checkTask(_ task: ModelTask?, of tasks: [ModelTask], _ folder: String) throws(AIError) {
+        guard let task, !tasks.contains(task) else { return }
+        throw AIError(.invalidInput, "\(folder) is for \(tasks[0].rawValue), not for \(task.rawValue)")
+    }
+
+    /// Opens a model, with the checks that this is; the last has begun.
+    private static func open<M>(
+        _ folder: ModelFolder, _ log: inout CheckLog, _ opening: () async throws(AIError) -> M
+    ) async throws(AIError) -> M {
         let inspection = folder.inspection
-        let named = inspection.architecture ?? inspection.modelType ?? ""
         log.pass("\(inspection.parameters) parameters in \(ByteCount(inspection.weightsBytes))")
         log.begin("supported")
         guard inspection.isSupported else {
             // Opening a broken model throws before it reads a weight.
-            _ = try await folder.open(options)
+            _ = try await opening()
             throw AIError(
                 .unsupportedModel,
                 "\(inspection.folder): \(inspection.obstacles.joined(separator: ", ")) cannot be run yet",
                 context: .init(path: inspection.folder))
         }
-        log.pass(named)
+        log.pass(inspection.architecture ?? inspection.modelType ?? "")
         log.begin("memory and tensors")
-        let model = try await folder.open(options)
-        log.pass(openingDetail(model))
-        return model
+        return try await opening()
     }
 
     private static func openingDetail(_ model: LanguageModel) -> String {
@@ -142,16 +173,26 @@ public struct SmokeTest: Sendable {
         return "\(needed) with a \(model.context)-token context; every tensor has its shape"
     }
 
+    private static func openingDetail(_ model: Forecaster) -> String {
+        "reads \(model.contextLength) values and forecasts \(model.horizon); every tensor has its shape"
+    }
+
     /// The checks that opening a model was.
     public static func openingChecks(_ model: LanguageModel) -> [CheckResult] {
-        let read = model.inspection
-        return [
-            CheckResult(
-                name: firstNames[0], status: .pass,
-                detail: "\(read.parameters) parameters in \(ByteCount(read.weightsBytes))"),
-            CheckResult(name: firstNames[1], status: .pass, detail: read.architecture ?? read.modelType ?? ""),
-            CheckResult(name: firstNames[2], status: .pass, detail: openingDetail(model)),
+        openingChecks(model.inspection, openingDetail(model))
+    }
+
+    /// The checks that opening a model was.
+    public static func openingChecks(_ model: Forecaster) -> [CheckResult] {
+        openingChecks(model.inspection, openingDetail(model))
+    }
+
+    private static func openingChecks(_ read: ModelInspection, _ detail: String) -> [CheckResult] {
+        let details = [
+            "\(read.parameters) parameters in \(ByteCount(read.weightsBytes))", read.architecture ?? read.modelType ?? "",
+            detail,
         ]
+        return zip(openingNames, details).map { CheckResult(name: $0, status: .pass, detail: $1) }
     }
 
     private static func checkTokenizer(

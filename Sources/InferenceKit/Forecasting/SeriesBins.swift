@@ -9,7 +9,7 @@ struct SeriesBins: Sendable, Hashable {
     let centers: [Float]
     /// Where a bin ends and the next begins, one fewer than bins.
     private let boundaries: [Float]
-    /// Tokens that are no bins; one more stands before the first bin.
+    /// Tokens that are not bins; one more stands before the first bin.
     private let specials: Int
     private let tokens: Int
     /// What ends a series; nil if nothing does.
@@ -17,15 +17,9 @@ struct SeriesBins: Sendable, Hashable {
     /// The most values that are read: the last ones.
     let contextLength: Int
 
-    /// - Throws: ``ErrorCode/malformedModel`` for settings that contradict each other.
-    init(
-        low: Double, high: Double, tokens: Int, specials: Int, end: Int?, contextLength: Int, path: String
-    ) throws(AIError) {
-        let bins = tokens - specials - 1
-        guard bins >= 2, low < high, abs(low) <= 1e6, abs(high) <= 1e6,
-            end.map({ (0..<specials).contains($0) }) ?? true
-        else { throw .malformed(path, "chronos_config's bins contradict each other") }
-        let (first, last) = (Float(low), Float(high))
+    init(_ d: ForecastSettings.Paths, contextLength: Int) {
+        let bins = d.tokens - d.specials - 1
+        let (first, last) = (Float(d.low), Float(d.high))
         let step = (last - first) / Float(bins - 1)
         // From both ends, as torch.linspace does.
         let centers = (0..<bins).map {
@@ -33,16 +27,19 @@ struct SeriesBins: Sendable, Hashable {
         }
         self.centers = centers
         boundaries = zip(centers.dropFirst(), centers).map { ($0 + $1) / 2 }
-        (self.specials, self.tokens, self.end, self.contextLength) = (specials, tokens, end, contextLength)
+        (specials, tokens, self.contextLength) = (d.specials, d.tokens, contextLength)
+        end = d.endsSeries ? d.end : nil
     }
 
     /// The tokens of a series' last values, and what their quotients were divided by.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` for a series without values, and for one that is no finite number.
+    /// - Parameter series: finite numbers, NaN where one is missing.
+    /// - Throws: ``ErrorCode/invalidInput`` if one is missing among those that are read.
     func tokens(of series: [Double]) throws(AIError) -> (ids: [Int], scale: Float) {
-        guard !series.isEmpty else { throw AIError(.invalidInput, "the series has no values") }
-        if let place = series.firstIndex(where: { !Float($0).isFinite }) {
-            throw AIError(.invalidInput, "value \(place + 1) of the series is no finite number")
+        if let place = series.suffix(contextLength).firstIndex(where: \.isNaN) {
+            throw AIError(
+                .invalidInput, "value \(place + 1) of the series is missing, and this model reads no gaps",
+                advice: "fill the gap, or use Chronos-Bolt or Chronos-2")
         }
         let values = series.suffix(contextLength).map { Float($0) }
         let mean = Float(values.reduce(0.0) { $0 + Double(abs($1)) } / Double(values.count))
@@ -61,7 +58,7 @@ struct SeriesBins: Sendable, Hashable {
         return low
     }
 
-    /// The value of a token; what is no bin counts as the first.
+    /// The value of a token; what is not a bin counts as the first.
     func value(of id: Int, scale: Float) -> Double {
         Double(centers[min(max(0, id - specials - 1), centers.count - 1)] * scale)
     }

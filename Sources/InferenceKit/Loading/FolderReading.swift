@@ -16,6 +16,8 @@ struct FolderReading: Sendable {
     let seconds: Double
 
     var configuration: ModelConfiguration? { sources.configuration }
+    /// Whether it reads series of numbers, and no text.
+    var forecasts: Bool { configuration.map(Architectures.forecasts) ?? false }
 
     /// Reads a folder or a single file.
     ///
@@ -31,7 +33,9 @@ struct FolderReading: Sendable {
             status.kind == .directory
             ? try ModelSources.read(folder: folder) : try ModelSources.read(file: folder, size: status.size)
         let obstacle: String?
-        (tokenizer, tokenizerFault, obstacle) = Self.tokenizer(folder, sources)
+        (tokenizer, tokenizerFault, obstacle) =
+            sources.configuration.map(Architectures.forecasts) ?? false
+            ? (nil, nil, nil) : Self.tokenizer(folder, sources)
         sources.tokenizerKind = tokenizer?.kind ?? sources.tokenizerKind
         if let obstacle { sources.faults.append(obstacle) }
         obstacles = Self.obstacles(sources)
@@ -125,7 +129,7 @@ struct FolderReading: Sendable {
     /// - Throws: ``ErrorCode/malformedModel`` for broken files, ``ErrorCode/unsupportedModel`` with all obstacles.
     func runnable() throws(AIError) -> (
         configuration: ModelConfiguration, description: ModelDescription, names: TensorNames,
-        weights: StoredWeights, tokenizer: Tokenizer, sentences: SentenceModules?
+        weights: StoredWeights
     ) {
         if let configuration, let fault = configuration.faults.first { throw .malformed(configuration.path, fault) }
         // What contradicts itself is an obstacle too; it throws by itself.
@@ -144,15 +148,31 @@ struct FolderReading: Sendable {
             throw tokenizerFault
         }
         guard obstacles.isEmpty, let configuration, let architecture = Architectures.of(configuration),
-            let weights = sources.weights, let tokenizer
+            let weights = sources.weights
         else {
             throw .unsupported(folder, "\(obstacles.joined(separator: ", ")) cannot be run yet")
         }
         let stored = Set(weights.tensors.map { TensorSource.plain($0.name) })
-        var (description, names, _) = try architecture.describe(configuration, stored: stored)
-        let sentences = try self.sentences()
-        // Such models are often saved under the class that they were trained from.
-        if sentences != nil { (description.head, description.task) = (nil, .embedding) }
-        return (configuration, description, names, weights, tokenizer, sentences)
+        let (description, names, _) = try architecture.describe(configuration, stored: stored)
+        return (configuration, description, names, weights)
+    }
+
+    /// - Throws: ``ErrorCode/insufficientMemory``.
+    func checkMemory(_ options: ModelOptions, context: Int) throws(AIError) {
+        let needed = memory.bytes(context: context, cacheBits: options.usedCacheFormat.bits)
+        let available: Int64
+        if let given = options.availableMemory {
+            available = given
+        } else {
+            available = try Machine.memory().available
+        }
+        guard needed <= available else {
+            throw AIError(
+                .insufficientMemory,
+                "\(folder) needs \(ByteCount(needed)) of memory with a context of \(context) tokens; "
+                    + "\(ByteCount(available)) is available",
+                advice: "close other programs, ask for a shorter context, or choose a smaller model",
+                context: .init(path: folder))
+        }
     }
 }

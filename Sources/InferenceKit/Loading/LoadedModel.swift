@@ -36,21 +36,27 @@ struct LoadedModel: Sendable {
     init(_ reading: FolderReading, options: ModelOptions, queue: ComputeQueue = ComputeQueue()) throws(AIError) {
         let start = Clock.seconds
         let runnable = try reading.runnable()
-        let d = runnable.description
+        guard let tokenizer = reading.tokenizer else {
+            throw .unsupported(reading.folder, "the model forecasts series of numbers and reads no text")
+        }
+        let sentences = try reading.sentences()
+        var d = runnable.description
+        // Such models are often saved under the class that they were trained from.
+        if sentences != nil { (d.head, d.task) = (nil, .embedding) }
         context = try Self.context(d, options)
-        try Self.checkMemory(reading, options, context: context)
+        try reading.checkMemory(options, context: context)
         team = try ComputeTeam(threads: options.threads, kernels: options.kernels)
         isExact = options.isExact
         let source = try TensorSource(runnable.weights, runnable.configuration.quantization)
         model = try Model(d, runnable.names, source, team)
         cacheFormat = options.usedCacheFormat
         sessions = SessionPool(model, context: context, format: cacheFormat, keeping: Self.idleSessions)
-        sentences = runnable.sentences ?? (d.task == .embedding || !d.isCausal ? SentenceModules.plain : nil)
-        sentenceLayers = try sentences.map { sentences throws(AIError) in
+        self.sentences = sentences ?? (d.task == .embedding || !d.isCausal ? SentenceModules.plain : nil)
+        sentenceLayers = try self.sentences.map { sentences throws(AIError) in
             try SentenceLayers(sentences, width: d.width)
         }
         scheduler = Scheduler(model, Workspace(d, team: team, isExact: options.isExact), queue)
-        tokenizer = runnable.tokenizer
+        self.tokenizer = tokenizer
         configuration = runnable.configuration
         let folder = configuration.isGGUF ? nil : reading.folder
         mask = d.task == .fillMask ? try MaskToken(folder: folder, tokenizer) : nil
@@ -59,25 +65,6 @@ struct LoadedModel: Sendable {
         eosIDs = Set(generation?.eosIDs ?? configuration.eosIDs)
         answerStart = try Self.answerStart(d, configuration, generation)
         loadSeconds = Clock.seconds - start + reading.seconds
-    }
-
-    private static func checkMemory(_ reading: FolderReading, _ options: ModelOptions, context: Int) throws(AIError)
-    {
-        let needed = reading.memory.bytes(context: context, cacheBits: options.usedCacheFormat.bits)
-        let available: Int64
-        if let given = options.availableMemory {
-            available = given
-        } else {
-            available = try Machine.memory().available
-        }
-        guard needed <= available else {
-            throw AIError(
-                .insufficientMemory,
-                "\(reading.folder) needs \(ByteCount(needed)) of memory with a context of \(context) tokens; "
-                    + "\(ByteCount(available)) is available",
-                advice: "close other programs, ask for a shorter context, or choose a smaller model",
-                context: .init(path: reading.folder))
-        }
     }
 
     /// What an answer begins with: `decoder_start_token_id`, then the token that is forced.

@@ -18,6 +18,19 @@ public struct ModelFolder: Sendable {
         }
     }
 
+    /// Whether it reads series of numbers, and no text: ``openForecaster(_:)`` opens it.
+    public var forecasts: Bool { reading.forecasts }
+
+    /// Opens a model that forecasts.
+    ///
+    /// - Throws: What ``Forecaster/open(folder:options:)`` throws.
+    public func openForecaster(_ options: ModelOptions = ModelOptions()) async throws(AIError) -> Forecaster {
+        try await ComputeQueue().run { [self] isCancelled throws(AIError) in
+            if isCancelled() { throw AIError(.cancelled, "interrupted") }
+            return try Forecaster(reading, options: options)
+        }
+    }
+
     /// Opens the model.
     ///
     /// - Throws: What ``LanguageModel/open(folder:options:)`` throws.

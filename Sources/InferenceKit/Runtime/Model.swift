@@ -112,20 +112,20 @@ final class Model: Sendable {
     /// Reads a text, at most as long as the encoder's workspace has rows, in a step of its own.
     private func read(_ source: SourceText, _ cache: KeyValueCache, _ w: Workspace) {
         guard let encoder, let inner = w.encoder else { preconditionFailure("there is no encoder") }
-        let count = source.ids.count
+        let count = source.rows.count
         let own = KeyValueCache(encoder.description.cacheShapes, format: cache.format, capacity: count)
         encoder.run(
             Step(
-                source.ids.enumerated().map {
-                    StepRow(cache: own, position: $0.offset, id: $0.element, length: count)
+                source.rows.enumerated().map {
+                    StepRow(
+                        cache: own, position: $0.offset, id: $0.element.id, length: count, patch: $0.element.patch)
                 }), inner)
         let rows = encoder.lastRows(count, inner)
         let kept = KeyValueCache(description.crossShapes, format: cache.format, capacity: count)
         kept.prepare(upTo: count)
         for (number, layer) in layers.enumerated() {
             for start in stride(from: 0, to: count, by: w.rows) {
-                layer.crossAttention?.keep(
-                    rows, rows: start..<min(count, start + w.rows), layer: number, in: kept, w)
+                layer.keep(rows, rows: start..<min(count, start + w.rows), layer: number, in: kept, w)
             }
         }
         kept.advance(to: count)

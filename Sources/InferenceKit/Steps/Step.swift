@@ -9,6 +9,8 @@ struct StepRow {
     var wantsLogits = false
     /// The token's type: 1 in the second text of a pair.
     var type = 0
+    /// The numbers that the row is made of in the place of a token; nil for a token.
+    var patch: [Float]?
     /// What recurrent layers remember of the sequence; nil for a model without any.
     var states: RecurrentStates?
 }

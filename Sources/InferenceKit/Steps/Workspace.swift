@@ -51,7 +51,7 @@ final class Workspace {
             max($0, $1.feedForward?.width ?? 0, $1.experts?.shared?.width ?? 0)
         }
         encoder = d.encoder.map { Workspace($0, team: team, isExact: isExact) }
-        let attentions = d.layers.flatMap { [$0.attention, $0.crossAttention].compactMap { $0 } }
+        let attentions = d.layers.flatMap { [$0.attention, $0.crossAttention, $0.groupAttention].compactMap { $0 } }
         let queryWidth = attentions.map(\.queryWidth).max() ?? 0
         let keyWidth = attentions.map(\.keyWidth).max() ?? 0
         let gated = d.layers.compactMap(\.attention).filter(\.hasOutputGate).map(\.queryWidth).max() ?? 0
@@ -81,8 +81,9 @@ final class Workspace {
         angles = rotaries.map { (FloatBuffer(count * $0.rotated / 2), FloatBuffer(count * $0.rotated / 2)) }
         distances = d.distances?.vectors == nil ? nil : DistanceSpace(d, queryWidth: queryWidth)
         experts = ExpertSpace(d, rows: rows)
+        let patched = d.embedding.patches.map { max($0.count, $0.width) } ?? 0
         // Cross attention reads rows as wide as the encoder's.
-        let widest = max(beside, queryWidth, inner, result, d.encoder?.width ?? 0)
+        let widest = max(beside, queryWidth, inner, result, patched, d.encoder?.width ?? 0)
         let packedBytes = max(hub_packed_bytes(rows, widest), experts?.packedBytes ?? 0)
         recurrence = d.stateSize == 0 ? nil : RecurrentSpace(d, rows: rows)
         packed = .allocate(byteCount: packedBytes, alignment: 64)

@@ -9,6 +9,8 @@ struct Architecture: Sendable {
     let name: String
     /// `model_type` in `config.json`.
     let modelTypes: [String]
+    /// The `model_type` that their own code reads, where that is another family's: T5's, of Chronos.
+    let calledLike: String?
     /// `general.architecture` in GGUF files.
     let ggufNames: [String]
     /// The classes in `config.json` that run; the first is the usual one.
@@ -22,12 +24,13 @@ struct Architecture: Sendable {
     private let describing: @Sendable (inout Settings) throws(AIError) -> ModelDescription
 
     init(
-        _ name: String, _ modelTypes: [String], gguf: [String], classes: [ModelClass], names: TensorNames = .llama,
+        _ name: String, _ modelTypes: [String], calledLike: String? = nil, gguf: [String], classes: [ModelClass], names: TensorNames = .llama,
         otherNames: [TensorNames] = [], ggufTensors: TensorNames = .gguf,
         describe: @escaping @Sendable (inout Settings) throws(AIError) -> ModelDescription
     ) {
         (self.name, self.modelTypes, ggufNames, self.classes) = (name, modelTypes, gguf, classes)
         (self.names, self.otherNames, self.ggufTensors, describing) = (names, otherNames, ggufTensors, describe)
+        self.calledLike = calledLike
     }
 
     /// Whether llama.cpp's converter writes models of this family; some under another's name.
@@ -93,7 +96,7 @@ extension ModelDescription {
         if let fault = layers.lazy.compactMap(\.experts?.fault).first { throw .malformed(path, fault) }
         if let fault = layers.lazy.compactMap(\.recurrence?.fault).first { throw .malformed(path, fault) }
         for encoder in encoders { try encoder.check(path) }
-        for a in layers.flatMap({ [$0.attention, $0.crossAttention].compactMap { $0 } }) {
+        for a in layers.flatMap({ [$0.attention, $0.crossAttention, $0.groupAttention].compactMap { $0 } }) {
             // What the working memory of a thread has room for; no model has more than 512.
             guard a.headSize <= 1024 else { throw .malformed(path, "head_dim is \(a.headSize), more than 1024") }
             guard a.heads % a.kvHeads == 0 else {

@@ -65,6 +65,11 @@ struct ModelClass: Sendable {
         ModelClass(name, .textGeneration) { settings, d throws(AIError) in d.head }
     }
 
+    /// Continues series, with what the family describes.
+    static func forecaster(_ name: String, _ outside: [TensorRole: String] = [:]) -> ModelClass {
+        ModelClass(name, .forecasting, outside) { settings, d throws(AIError) in d.head }
+    }
+
     /// The model without a head.
     static func base(_ name: String) -> ModelClass {
         ModelClass(name, .embedding) { settings, d throws(AIError) in nil }

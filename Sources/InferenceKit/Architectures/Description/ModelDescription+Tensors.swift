@@ -38,6 +38,11 @@ extension ModelDescription {
             if let types = embedding.types { add(.tokenTypes, types, inner) }
             add(.embeddingNorm, embedding.norm, inner)
             if embedding.projection != nil { add(.embeddingProjection, width, projected, bias: true) }
+            if let patches = embedding.patches {
+                add(.patchHidden, patches.width, patches.count, bias: true)
+                add(.patchOutput, width, patches.width, bias: true)
+                add(.patchResidual, width, patches.count, bias: true)
+            }
             if let inputs = layerInputs {
                 add(.layerTable, inputs.vocabulary, layerInputWidth)
                 add(.layerProjection, layerInputWidth, width)
@@ -56,6 +61,7 @@ extension ModelDescription {
             }
             if !head.isTied { add(.head, outputs, (head.dense?.width ?? width) - head.rest) }
             if head.rest > 0 { add(.headRest, outputs, head.rest) }
+            if head.hasResidual { add(.headResidual, outputs, width, bias: true) }
             if head.hasBias { needs.append(TensorNeed(role: .head, isBias: true, shape: [outputs])) }
             return needs
         }
@@ -102,6 +108,11 @@ extension ModelDescription {
             add(.crossOutput, width, a.queryWidth, bias: a.hasOutputBias)
             if hasFirst { add(.crossNorm, d.norm, width) }
             if hasLast { add(.crossPostNorm, d.norm, width) }
+        }
+        if let a = d.groupAttention {
+            add(.groupValue, a.keyWidth, width)
+            add(.groupOutput, width, a.queryWidth)
+            add(.groupNorm, d.norm, width)
         }
         if let recurrence = d.recurrence {
             for (role, shape, hasBias) in recurrence.tensors(width: width) {

@@ -28,6 +28,8 @@ struct ModelDescription: Sendable, Hashable {
     var additions: [String] = []
     /// What it is for.
     var task = ModelTask.textGeneration
+    /// How it forecasts series; nil for a model of texts.
+    var forecast: ForecastSettings?
 
     /// How ids become rows.
     struct Embedding: Sendable, Hashable {
@@ -44,6 +46,8 @@ struct ModelDescription: Sendable, Hashable {
         var masking: Masking?
         /// nil where rows are as wide as the model.
         var projection: Projection?
+        /// Rows of numbers that may stand in the place of tokens; nil for none.
+        var patches: Patches?
 
         /// How rows of another width become those of the model.
         enum Projection: Sendable, Hashable {
@@ -63,6 +67,16 @@ struct ModelDescription: Sendable, Hashable {
             case nil: nil
             }
         }
+    }
+
+    /// Numbers become a row by `output(activation(hidden(x))) + residual(x)`, each matrix with a bias
+    /// (https://github.com/amazon-science/chronos-forecasting, `ResidualBlock`).
+    struct Patches: Sendable, Hashable {
+        /// Numbers that make a row.
+        var count: Int
+        /// Outputs of the hidden matrix.
+        var width: Int
+        var activation: Activation
     }
 
     /// Masks have rows of zeros, and a text's other rows are scaled to the sum that they had in training
@@ -98,6 +112,8 @@ struct ModelDescription: Sendable, Hashable {
         enum Outputs: Sendable, Hashable {
             case vocabulary
             case labels(LabelSettings)
+            /// So many numbers that are the result themselves.
+            case values(Int)
         }
         /// A layer before the outputs: a matrix, an activation, a norm.
         struct Dense: Sendable, Hashable {
@@ -116,6 +132,8 @@ struct ModelDescription: Sendable, Hashable {
         /// Inputs, the last ones, for which the table is too narrow: they have a matrix of their own.
         var rest = 0
         var hasBias = false
+        /// Whether a matrix of the rows before ``dense``, with a bias, is added to the outputs.
+        var hasResidual = false
         var outputs = Outputs.vocabulary
         /// Logits become `cap * tanh(logit / cap)`; 0 for none.
         var cap: Float = 0
@@ -131,6 +149,8 @@ struct ModelDescription: Sendable, Hashable {
         var attention: Attention?
         /// Attention to the encoder's rows, after the layer's own.
         var crossAttention: Attention?
+        /// Attention between the series of a group at one position, after the layer's own. A series alone sees itself only.
+        var groupAttention: Attention?
         /// In the place of attention.
         var recurrence: Recurrence?
         var feedForward: FeedForward?
@@ -242,6 +262,7 @@ extension ModelDescription {
         switch head?.outputs {
         case .vocabulary: vocabulary
         case .labels(let labels): labels.count
+        case .values(let count): count
         case nil: 0
         }
     }

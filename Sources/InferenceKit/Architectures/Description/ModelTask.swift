@@ -12,4 +12,6 @@ public enum ModelTask: String, Sendable, Hashable, CaseIterable, Codable {
     case tokenClassification = "token-classification"
     /// Finds the words behind masks.
     case fillMask = "fill-mask"
+    /// Says how a series of numbers goes on.
+    case forecasting = "time-series-forecasting"
 }

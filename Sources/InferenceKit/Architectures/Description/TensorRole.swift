@@ -5,11 +5,13 @@ indirect enum TensorRole: Sendable, Hashable {
         longFactors, shortFactors
     case distances, distancesNorm
     case layerTable, layerProjection, layerProjectionNorm
-    case headDense, headNorm, head, headRest
+    case patchHidden, patchOutput, patchResidual
+    case headDense, headNorm, head, headRest, headResidual
     // Of a layer.
     case attentionNorm, query, key, value, attentionOutput, queryNorm, keyNorm, attentionPostNorm, sinks
     case distanceKey, distanceQuery
     case crossNorm, crossQuery, crossKey, crossValue, crossOutput, crossPostNorm
+    case groupNorm, groupValue, groupOutput
     case outputGate
     /// Of a recurrence: queries, keys and values before the convolution; what gates the result; time steps, and how
     /// strongly a value is learned.

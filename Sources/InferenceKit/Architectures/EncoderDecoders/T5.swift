@@ -12,7 +12,7 @@ extension Architecture {
 }
 
 extension Settings {
-    fileprivate mutating func t5() throws(AIError) -> ModelDescription {
+    mutating func t5() throws(AIError) -> ModelDescription {
         let c = configuration
         let width = try need(c.hiddenSize, "d_model")
         let heads = try need(c.heads, "num_heads")
@@ -29,9 +29,8 @@ extension Settings {
             isGated: isGated)
         var layer = ModelDescription.Layer(
             attention: attention, feedForward: feedForward, norms: .before, norm: norm)
-        // Distances have no end; this is what the models were trained with. Chronos reads a series and its end.
-        let series = value("chronos_config")?["context_length"]?.double.flatMap { Int(exactly: $0) } ?? 0
-        let positions = max(c.maxPositions ?? 512, min(series, 1 << 20) + 1)
+        // Distances have no end; this is what the models were trained with.
+        let positions = c.maxPositions ?? 512
         let buckets = count("relative_attention_num_buckets") ?? 32
         let furthest = count("relative_attention_max_distance") ?? 128
         guard buckets >= 4, furthest > buckets / 2 else {
@@ -60,7 +59,7 @@ extension Settings {
 
 extension TensorNames {
     /// - Parameter isGated: whether the feed-forward block has a gate.
-    fileprivate static func t5(isGated: Bool) -> TensorNames {
+    static func t5(isGated: Bool) -> TensorNames {
         func half(_ name: String, feedForward: Int) -> TensorNames {
             TensorNames(
                 layer: "\(name).block.",

@@ -1,0 +1,51 @@
+import HubCore
+
+/// Quantiles that the model says at once.
+extension Forecaster {
+    func say(_ d: ForecastSettings.Quantiles, _ series: [Double], _ length: Int) async throws(AIError) -> Forecast {
+        let patches = try SeriesPatches(d, series.suffix(contextLength))
+        var rows = patches.rows.map { (id: 0, patch: Optional($0)) }
+        // The second token of two.
+        if d.hasRegister { rows.append((id: 1, patch: nil)) }
+        let read = rows
+        return try await queue.run { [self] isCancelled throws(AIError) in
+            if isCancelled() { throw AIError(.cancelled, "interrupted") }
+            let values = d.hasDecoder ? answer(read) : complete(read, d, length)
+            // Of each row all values of the first share, then those of the next.
+            let size = values[0].count / d.levels.count
+            return Forecast(
+                levels: d.levels,
+                values: d.levels.indices.map { level in
+                    values.flatMap { $0[level * size..<(level + 1) * size] }.prefix(length).map(patches.value)
+                })
+        }
+    }
+
+    /// One step of a decoder that answers what an encoder reads.
+    private func answer(_ rows: [(id: Int, patch: [Float]?)]) -> [[Float]] {
+        let session = Session(model, context: 1, format: format)
+        session.begin([start], sharing: SourceText(rows: rows))
+        session.grow(to: 1)
+        var values: [[Float]] = []
+        model.run(Step(session.rows([start], logitsFrom: 0)), workspace) { values.append(Array($1)) }
+        return values
+    }
+
+    /// What an encoder makes of rows for the future, which it reads behind those of the series.
+    private func complete(_ read: [(id: Int, patch: [Float]?)], _ d: ForecastSettings.Quantiles, _ length: Int)
+        -> [[Float]]
+    {
+        let future = SeriesPatches.future(d, (length + d.size - 1) / d.size)
+        let rows = read + future.map { (0, $0) }
+        let cache = KeyValueCache(
+            model.description.cacheShapes, format: format.kernel, capacity: rows.count)
+        model.run(
+            Step(
+                rows.enumerated().map {
+                    StepRow(
+                        cache: cache, position: $0.offset, id: $0.element.id, length: rows.count,
+                        wantsLogits: false, patch: $0.element.patch)
+                }), workspace)
+        return model.outputs(texts: (read.count..<rows.count).map { $0..<$0 + 1 }, workspace)
+    }
+}
