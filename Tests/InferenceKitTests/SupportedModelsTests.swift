@@ -57,6 +57,22 @@ import Testing
         #expect(engine.judge(facts) == nil)
     }
 
+    /// Chronos is called T5 in config.json.
+    @Test func forecastersAreFoundByTheirClass() {
+        var facts = SupportedModels.Facts()
+        (facts.modelType, facts.modelClass, facts.formats) = ("t5", "Chronos2Model", ["safetensors"])
+        facts.task = "time-series-forecasting"
+        #expect(engine.judge(facts) == .runs(format: "safetensors", generates: false))
+        facts.modelClass = nil
+        #expect(engine.judge(facts) == .runs(format: "safetensors", generates: false))
+        (facts.modelType, facts.tags, facts.isTagged) = (nil, ["t5", "time series"], true)
+        #expect(engine.judge(facts) == .runs(format: "safetensors", generates: false))
+        (facts.modelType, facts.modelClass, facts.task) = ("t5", "T5ForConditionalGeneration", "text-generation")
+        #expect(engine.judge(facts) == .runs(format: "safetensors", generates: true))
+        #expect(engine.family("chronos")?.tasks == ["time-series-forecasting"])
+        #expect(engine.family("t5")?.tasks == ["text-generation"])
+    }
+
     @Test func memoryIsReadAtSomeRate() async throws {
         let rate = try await MemoryBandwidth.measure(threads: 1)
         #expect(rate > 1e8 && rate < 1e13)

@@ -90,6 +90,7 @@ extension ModelTask {
         case .classification: "labels"
         case .tokenClassification: "tokens"
         case .fillMask: "masks"
+        case .forecasting: "series"
         }
     }
 }

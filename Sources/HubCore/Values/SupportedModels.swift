@@ -17,7 +17,8 @@ package struct SupportedModels: Sendable, Hashable {
         package let runs: Bool
 
         package init(
-            modelType: String, calledLike: String? = nil, ggufName: String?, classes: [String: String], tasks: [String], formats: [String],
+            modelType: String, calledLike: String? = nil, ggufName: String?, classes: [String: String],
+            tasks: [String], formats: [String],
             runs: Bool
         ) {
             (self.modelType, self.calledLike, self.ggufName) = (modelType, calledLike, ggufName)
@@ -159,9 +160,8 @@ extension SupportedModels {
     /// The families that tags name. People also use names such as `llama` as tags of what is derived from it, so those
     /// count only where there is no other.
     private func tagged(_ tags: [String]) -> [Family] {
-        let found = tags.flatMap(named)
-        let exact = found.filter { $0.modelType.contains { !$0.isLetter } }
-        return exact.isEmpty ? found : exact
+        let exact = tags.filter { $0.contains { !$0.isLetter } }.flatMap(named)
+        return exact.isEmpty ? tags.flatMap(named) : exact
     }
 
     /// By class and task, of families of which one is the model's.

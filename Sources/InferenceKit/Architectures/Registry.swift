@@ -45,7 +45,8 @@ enum Architectures {
 
     /// Whether a model reads series of numbers.
     static func forecasts(_ configuration: ModelConfiguration) -> Bool {
-        configuration.modelType == Architecture.chronos.calledLike && configuration.settings["chronos_config"] != nil
+        configuration.modelType == Architecture.chronos.calledLike
+            && configuration.settings["chronos_config"] != nil
     }
 
     /// What keeps a configuration from running, each a noun phrase; empty if nothing does.

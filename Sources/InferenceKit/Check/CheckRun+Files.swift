@@ -34,7 +34,8 @@ extension CheckRun {
         if places.isEmpty, pending.isEmpty {
             // A broken GGUF file has been reported; its tokenizer is not missing.
             guard folder.ggufs.isEmpty, isFolder else { return skip("tokenizer") }
-            if sources?.isLoadable == true {
+            let forecasts = sources?.configuration.map(Architectures.forecasts) ?? false
+            if sources?.isLoadable == true, !forecasts {
                 add(.init("tokenizer", .warn, "there is \(TokenizerKind.none)", file: "tokenizer.json"))
             }
         }

@@ -85,3 +85,15 @@ public final class Forecaster: Sendable {
         }
     }
 }
+
+extension ModelFolder {
+    /// Opens a model that forecasts.
+    ///
+    /// - Throws: What ``Forecaster/open(folder:options:)`` throws.
+    public func openForecaster(_ options: ModelOptions = ModelOptions()) async throws(AIError) -> Forecaster {
+        try await ComputeQueue().run { [self] isCancelled throws(AIError) in
+            if isCancelled() { throw AIError(.cancelled, "interrupted") }
+            return try Forecaster(reading, options: options)
+        }
+    }
+}

@@ -8,6 +8,11 @@ package enum RunnableModels {
     /// The obstacles to running a model, memory aside. Unread headers may add more.
     package static func obstacles(_ sources: ModelSources) -> [String] { FolderReading.obstacles(sources) }
 
+    /// Whether a model reads series of numbers, and no text.
+    package static func forecasts(_ configuration: ModelConfiguration) -> Bool {
+        Architectures.forecasts(configuration)
+    }
+
     /// Bytes needed to run, as ``LanguageModel/open(folder:options:)`` counts them, and the number of positions.
     ///
     package static func memory(weightsBytes: Int64, _ configuration: ModelConfiguration, _ options: ModelOptions)

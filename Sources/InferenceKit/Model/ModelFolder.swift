@@ -5,7 +5,7 @@ public import HubCore
 public struct ModelFolder: Sendable {
     /// What the headers say.
     public let inspection: ModelInspection
-    private let reading: FolderReading
+    let reading: FolderReading
 
     /// Reads a folder or a single file.
     ///
@@ -20,16 +20,6 @@ public struct ModelFolder: Sendable {
 
     /// Whether it reads series of numbers, and no text: ``openForecaster(_:)`` opens it.
     public var forecasts: Bool { reading.forecasts }
-
-    /// Opens a model that forecasts.
-    ///
-    /// - Throws: What ``Forecaster/open(folder:options:)`` throws.
-    public func openForecaster(_ options: ModelOptions = ModelOptions()) async throws(AIError) -> Forecaster {
-        try await ComputeQueue().run { [self] isCancelled throws(AIError) in
-            if isCancelled() { throw AIError(.cancelled, "interrupted") }
-            return try Forecaster(reading, options: options)
-        }
-    }
 
     /// Opens the model.
     ///

@@ -51,7 +51,9 @@ final class Workspace {
             max($0, $1.feedForward?.width ?? 0, $1.experts?.shared?.width ?? 0)
         }
         encoder = d.encoder.map { Workspace($0, team: team, isExact: isExact) }
-        let attentions = d.layers.flatMap { [$0.attention, $0.crossAttention, $0.groupAttention].compactMap { $0 } }
+        let attentions = d.layers.flatMap {
+            [$0.attention, $0.crossAttention, $0.groupAttention].compactMap { $0 }
+        }
         let queryWidth = attentions.map(\.queryWidth).max() ?? 0
         let keyWidth = attentions.map(\.keyWidth).max() ?? 0
         let gated = d.layers.compactMap(\.attention).filter(\.hasOutputGate).map(\.queryWidth).max() ?? 0

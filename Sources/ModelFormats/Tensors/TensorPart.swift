@@ -22,6 +22,11 @@ package enum TensorPart: String, Sendable, Hashable, CaseIterable {
             || ends([".attn.bias", ".attention.bias"]) && !name.contains("proj")
         {
             self = .buffer
+        } else if name.hasPrefix("input_patch_embedding.") {
+            // Chronos reads patches of series.
+            self = .embedding
+        } else if name.hasPrefix("output_patch_embedding.") {
+            self = .head
         } else if has(["vision", "visual", "v.blk.", "image_", "img_", "mm.", "patch_embed"]) {
             self = .vision
         } else if has(["audio_tower", "audio_encoder", "embed_audio", "speech_", "a.blk."]) {

@@ -11,6 +11,7 @@ extension ModelTask {
         case .classification: "gives texts labels"
         case .tokenClassification: "gives the tokens of a text labels"
         case .fillMask: "finds the words behind masks"
+        case .forecasting: "says how series of numbers go on"
         }
     }
 
@@ -27,6 +28,7 @@ extension ModelTask {
         case .ranking: "hub try \(model) --query 'Who wrote Hamlet?' --texts FILE"
         case .classification: "hub try \(model) 'I like it.'"
         case .tokenClassification: "hub try \(model) 'Anna lives in Lisbon.'"
+        case .forecasting: "hub try \(model) --series FILE.csv"
         case .fillMask: "hub try \(model) 'Paris is the \(mask ?? "[MASK]") of France.'"
         }
     }

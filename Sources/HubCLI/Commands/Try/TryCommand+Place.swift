@@ -167,7 +167,10 @@ extension TryCommand {
                     "close other programs, ask for a shorter --context, or choose a smaller model: hub search --runs --fits",
                 context: .init(repository: reference.repository.description))
         }
-        guard configuration.isGGUF || files.contains(where: { TokenizerKind.fileNames.contains($0.path) }) else {
+        guard
+            configuration.isGGUF || RunnableModels.forecasts(configuration)
+                || files.contains(where: { TokenizerKind.fileNames.contains($0.path) })
+        else {
             throw try unsupported(
                 "\(reference)", [TokenizerKind.none], .repository(reference, isCached: false), files, isMLX: false,
                 context)

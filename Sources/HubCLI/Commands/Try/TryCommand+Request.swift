@@ -30,6 +30,10 @@ extension TryCommand {
         var textPair: String?
         /// The labels to try on the prompt; empty for the model's own.
         var labels: [String]
+        /// The file of a series to forecast, its column, and the number of values; nil for what is usual.
+        var series: String?
+        var column: String?
+        var horizon: Int?
         /// What the model is to do; nil for what it is for.
         var task: ModelTask?
         /// How texts become vectors.
@@ -67,6 +71,9 @@ extension TryCommand {
             query = arguments[TryCommand.query]
             textPair = arguments[TryCommand.textPair]
             labels = arguments[TryCommand.labels] ?? []
+            series = arguments[TryCommand.series]
+            column = arguments[TryCommand.column]
+            horizon = arguments[TryCommand.horizon]
             task = arguments[TryCommand.task]
             embedding = EmbeddingOptions(
                 promptName: arguments[TryCommand.promptName], dimensions: arguments[TryCommand.dimensions])
@@ -79,6 +86,7 @@ extension TryCommand {
             check = arguments[checkFlag] ? ModelCheck.Options(isFull: isFull) : nil
             yes = arguments[SharedFlags.yes]
             try checkTexts()
+            try checkSeries()
             try checkTask()
             try checkPrompt()
         }
@@ -94,7 +102,9 @@ extension TryCommand {
         /// Whether vectors are asked for by name.
         var asksForVectors: Bool { !embed.isEmpty || similar != nil || task == .embedding }
         /// Whether it is tested, for want of anything to do with it.
-        var isTest: Bool { runs && prompt == nil && !embeds && query == nil && perplexity == nil && !chat }
+        var isTest: Bool {
+            runs && prompt == nil && !embeds && query == nil && perplexity == nil && series == nil && !chat
+        }
         /// Whether a person talks with it.
         var isConversation: Bool { runs && prompt == nil && chat }
 
@@ -118,6 +128,16 @@ extension TryCommand {
             }
         }
 
+        private func checkSeries() throws(AIError) {
+            if series != nil, prompt != nil {
+                throw AIError(.invalidInput, "--series is what the model reads; a PROMPT has no place beside it")
+            }
+            for (isGiven, flag) in [(column != nil, "column"), (horizon != nil, "horizon")]
+            where isGiven && series == nil {
+                throw AIError(.invalidInput, "--\(flag) needs --series FILE")
+            }
+        }
+
         /// Flags that do what another task than `--task` is about.
         private func checkTask() throws(AIError) {
             guard let task else { return }
@@ -126,6 +146,7 @@ extension TryCommand {
                 (!embed.isEmpty, "embed", [.embedding]), (vectorFlag != nil, vectorFlag ?? "", [.embedding]),
                 (!labels.isEmpty, "labels", [.classification]),
                 (textPair != nil, "text-pair", [.classification]), (chat, "chat", [.textGeneration]),
+                (series != nil, "series", [.forecasting]),
             ]
             for other in others where other.isGiven && !other.tasks.contains(task) {
                 throw AIError(.invalidInput, "--\(other.flag) has no meaning with --task \(task.rawValue)")

@@ -42,6 +42,7 @@ extension TryCommand {
             return try report.failCheck(context.mode)
         }
         if request.isConversation { return try await converse(target, request, &report, context) }
+        if let file = request.series { return try await forecast(file, target, request, &report, context) }
         if request.isTest { return try await test(target, request, &report, context) }
         try await use(target, request, &report, context)
     }

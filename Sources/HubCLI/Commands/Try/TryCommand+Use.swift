@@ -38,6 +38,7 @@ extension TryCommand {
         let folder = try await ModelFolder.read(target.path)
         report.read = folder.inspection
         context.output.document(report.json)
+        if folder.forecasts { throw forecasts(request, report) }
         do throws(AIError) {
             let model = try await folder.open(request.options)
             report.context = model.context

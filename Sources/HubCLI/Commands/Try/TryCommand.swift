@@ -65,6 +65,15 @@ enum TryCommand {
         "prompt-name", "NAME", "put this prompt of the model before texts that become vectors")
     static let dimensions = Option.whole(
         "dimensions", in: 1...1_000_000, "keep this many numbers of a vector, the first ones")
+    static let series = Option.text(
+        "series", "FILE", kind: .file, "say how the series of numbers in a CSV file goes on",
+        detail: """
+            The latest value is last, and values are at even distances of time. A file with several columns of numbers needs \
+            --column. Empty cells, NaN and NA are missing values.
+            """)
+    static let column = Option.text("column", "NAME", "the column of --series, by its header or its number")
+    static let horizon = Option.whole(
+        "horizon", in: 1...1_000_000, "forecast this many values; 64 if not given, or as many as the model can")
     static let perplexity = Option.text(
         "perplexity", "FILE", kind: .file, "how well the model predicts a text",
         detail: "Runs the beginning token and 256 tokens at a time, and scores all of them.")
@@ -85,7 +94,7 @@ enum TryCommand {
             With a PROMPT: what the model is for. The text as it is generated; if the model has a chat template, the \
             prompt is the user's message in it, and --raw takes it as it is. A vector. The labels of a text, or of its \
             tokens. The words behind the masks of the prompt, which are written as the model writes them, or as [MASK] or \
-            <mask>. A reranker needs --query and --texts.
+            <mask>. A reranker needs --query and --texts, a model that forecasts --series.
 
             With --chat and no PROMPT: a conversation on the terminal.
 
@@ -99,7 +108,7 @@ enum TryCommand {
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: GenerationFlags.all + [
             system.flag, chat.flag, raw.minor.flag, logits.minor.flag, embed.flag, texts.flag, similar.flag,
-            query.flag,
+            query.flag, series.flag, column.minor.flag, horizon.minor.flag,
             textPair.minor.flag, labels.flag, promptName.minor.flag, dimensions.minor.flag, task.minor.flag,
             perplexity.flag,
             perplexityTokens.minor.flag, tokenize.flag, tokenizeFile.minor.flag, render.flag, template.minor.flag,
@@ -112,8 +121,13 @@ enum TryCommand {
             + ["embed", "similar", "labels", "text-pair"].map { ["query", $0] } + [["labels", "text-pair"]]
             + [
                 "tokenize", "tokenize-file", "embed", "texts", "similar", "query", "text-pair", "labels",
+                "perplexity",
+            ]
+            .map { ["series", $0] }
+            + [
+                "tokenize", "tokenize-file", "embed", "texts", "similar", "query", "text-pair", "labels",
                 "prompt-name",
-                "dimensions", "perplexity",
+                "dimensions", "perplexity", "series",
             ].map { ["inspect", "check", "render", "chat", $0] },
         examples: [
             .init("hub try org/model", "Does it work here?"),

@@ -31,7 +31,7 @@ extension TryReport {
                 ? nil
                 : .array(similar.map { .object(["text": .string($0.text), "cosine": .double($0.cosine)]) }),
             "ranking": answer(\.ranking), "labels": answer(\.labels), "tokens": answer(\.tokens),
-            "fill": answer(\.fill),
+            "fill": answer(\.fill), "forecast": seriesJSON,
             "perplexity": perplexity.flatMap { $0.perplexity.isFinite ? .double($0.perplexity) : nil },
             "tokens_scored": perplexity.map { .int(Int64($0.tokensScored)) },
             "tokenized": tokenized.isEmpty

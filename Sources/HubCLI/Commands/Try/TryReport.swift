@@ -33,6 +33,8 @@ struct TryReport {
     var similar: [(text: String, cosine: Double)] = []
     /// What an encoder says of a text.
     var answer: (text: String, answer: EncoderAnswer)?
+    /// A series and what may follow it.
+    var series: SmokeTest.Series?
     var perplexity: Perplexity?
     var tokenized: [Tokenized] = []
     /// What a chat template made of a conversation.
@@ -72,7 +74,7 @@ struct TryReport {
         if let verdict = check?.verdict ?? smoke?.verdict { return [verdict.rawValue] }
         let vectors = embeddings.map { $0.result.vector.map { "\($0)" }.joined(separator: " ") }
         return (similar.isEmpty ? vectors : similar.map(\.text)) + (answer.map { Self.quiet($0.answer) } ?? [])
-            + (perplexity.map { ["\($0.perplexity)"] } ?? [])
+            + (perplexity.map { ["\($0.perplexity)"] } ?? []) + quietSeries
     }
 
     func show(_ context: Context) {
@@ -91,6 +93,7 @@ struct TryReport {
             // Of what cannot be run, what stands in the way is all there is to say.
             if let facts, !facts.isSupported, inspection == nil { return }
             if let smoke { show(smoke, output) }
+            showSeries(context)
             showVectors(output)
             if let answer { show(answer.answer, of: answer.text, context) }
             if let generation {
@@ -118,7 +121,13 @@ struct TryReport {
     }
 
     private func show(_ speed: SmokeTest.Speed, _ smoke: SmokeTest, _ output: Output) {
-        if smoke.generation == nil { line("speed", Self.rate(speed.tokensPerSecond), output) }
+        let isSeries = smoke.series != nil
+        if smoke.generation == nil {
+            line(
+                "speed",
+                isSeries ? "\(Int(speed.tokensPerSecond.rounded())) values/s" : Self.rate(speed.tokensPerSecond),
+                output)
+        }
         let memory = "memory gives \(ByteCount(Int64(speed.memoryBytesPerSecond)))/s"
         let weights = speed.weightsBytesPerSecond.map { "weights are read at \(ByteCount(Int64($0)))/s; " } ?? ""
         line("bandwidth", weights + memory, output)

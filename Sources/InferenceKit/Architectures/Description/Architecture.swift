@@ -24,7 +24,8 @@ struct Architecture: Sendable {
     private let describing: @Sendable (inout Settings) throws(AIError) -> ModelDescription
 
     init(
-        _ name: String, _ modelTypes: [String], calledLike: String? = nil, gguf: [String], classes: [ModelClass], names: TensorNames = .llama,
+        _ name: String, _ modelTypes: [String], calledLike: String? = nil, gguf: [String], classes: [ModelClass],
+        names: TensorNames = .llama,
         otherNames: [TensorNames] = [], ggufTensors: TensorNames = .gguf,
         describe: @escaping @Sendable (inout Settings) throws(AIError) -> ModelDescription
     ) {

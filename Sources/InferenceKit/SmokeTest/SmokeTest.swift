@@ -1,27 +1,6 @@
 public import HubCore
 import HubTokenizers
 
-/// The result of one check.
-public struct CheckResult: Sendable, Hashable {
-    /// How it came out.
-    public enum Status: String, Sendable, Hashable {
-        /// No problem.
-        case pass
-        /// Usable, with a problem.
-        case warn
-        /// Broken.
-        case fail
-        /// Not done, because an earlier check failed.
-        case skip
-    }
-    /// What was checked: `headers`, `tokenizer`, …
-    public let name: String
-    /// How it came out.
-    public let status: Status
-    /// One sentence.
-    public let detail: String
-}
-
 /// Tests whether a model works on this machine: opens it, encodes and decodes a text, does what the model is for, and
 /// compares results that must be equal.
 public struct SmokeTest: Sendable {
@@ -54,6 +33,9 @@ public struct SmokeTest: Sendable {
         public let values: [Double]
         /// What follows.
         public let forecast: Forecast
+
+        /// A series and its forecast.
+        public init(values: [Double], forecast: Forecast) { (self.values, self.forecast) = (values, forecast) }
     }
 
     /// What the test measured.
@@ -189,7 +171,8 @@ public struct SmokeTest: Sendable {
 
     private static func openingChecks(_ read: ModelInspection, _ detail: String) -> [CheckResult] {
         let details = [
-            "\(read.parameters) parameters in \(ByteCount(read.weightsBytes))", read.architecture ?? read.modelType ?? "",
+            "\(read.parameters) parameters in \(ByteCount(read.weightsBytes))",
+            read.architecture ?? read.modelType ?? "",
             detail,
         ]
         return zip(openingNames, details).map { CheckResult(name: $0, status: .pass, detail: $1) }
