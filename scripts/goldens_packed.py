@@ -35,25 +35,40 @@ def config(**changes):
 
 
 def model(settings):
-    out = transformers.LlamaForCausalLM(transformers.LlamaConfig(**settings, attn_implementation="eager")).eval()
+    kind = transformers.AutoConfig.for_model(**settings)
+    out = transformers.AutoModelForCausalLM.from_config(kind, attn_implementation="eager").float().eval()
     scales = {"embed_tokens": 3.0, "q_proj": 2.5, "k_proj": 2.5}
     goldens.random_weights(out, 11, lambda name: scales.get(name.split(".")[-2], 1.5))
     return out
+
+
+def linears(key, value):
+    """A parameter as the Linear modules of published files: experts have their own, gates beside the other matrices."""
+    if value.dim() != 3 or ".experts." not in key:
+        return [(key, value)]
+    base, kind = key.rsplit(".", 1)
+    parts = []
+    for expert, matrix in enumerate(value):
+        halves = zip(("gate_proj", "up_proj"), matrix.chunk(2)) if kind == "gate_up_proj" else [(kind, matrix)]
+        parts += [(f"{base}.{expert}.{name}.weight", half) for name, half in halves]
+    return parts
 
 
 def filled(settings, tensors, unpack):
     """The model with what the stored tensors mean."""
     twin = model(settings)
     with torch.no_grad():
-        for name, parameter in twin.named_parameters():
-            stem = name.removesuffix(".weight")
-            own = {key[len(stem) + 1:]: value for key, value in tensors.items() if key.startswith(stem + ".")}
-            parameter.copy_(own["weight"].float() if list(own) == ["weight"] and own["weight"].dtype == torch.bfloat16 else unpack(own))
+        for key, parameter in twin.named_parameters():
+            for name, part in linears(key, parameter):
+                stem = name.removesuffix(".weight")
+                own = {key[len(stem) + 1:]: value for key, value in tensors.items() if key.startswith(stem + ".")} or {"weight": tensors[name]}
+                part.copy_(own["weight"].float() if list(own) == ["weight"] and own["weight"].dtype == torch.bfloat16 else unpack(own))
     return twin
 
 
 def make(name, quantization, pack, unpack, without, skip=("lm_head",), changes=None, notes=""):
     """
+    - quantization: of config.json, or the content of hf_quant_config.json.
     - pack: from a name and a matrix to the tensors that are stored, by what follows the matrix's name.
     - unpack: from them to the matrix.
     - without: what each part is, with `unpack` that leaves it out.
@@ -63,9 +78,12 @@ def make(name, quantization, pack, unpack, without, skip=("lm_head",), changes=N
     for file in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "generation_config.json"):
         goldens.link(folder, file, f"../gemma/{file}")
     settings = config(**(changes or {}))
-    (folder / "config.json").write_text(json.dumps(settings | {"quantization_config": quantization}, indent=2) + "\n")
+    is_beside = "quantization" in quantization
+    (folder / "config.json").write_text(json.dumps(settings | ({} if is_beside else {"quantization_config": quantization}), indent=2) + "\n")
+    if is_beside:
+        (folder / "hf_quant_config.json").write_text(json.dumps(quantization, indent=2) + "\n")
     tensors = {}
-    for key, value in model(settings).named_parameters():
+    for key, value in [part for named in model(settings).named_parameters() for part in linears(*named)]:
         stem = key.removesuffix(".weight")
         if value.dim() == 2 and "embed" not in key and not any(part in key for part in skip):
             tensors |= {f"{stem}.{ending}": part.contiguous() for ending, part in pack(stem, value.detach()).items()}
@@ -246,7 +264,192 @@ def gptq():
     make("gptq-3bit", settings(3, 48, False, "gptq"), gptq_pack(3, 48, False, 1), gptq_unpack(3, 48, 1), moves(3, 48, 1))
 
 
-KINDS = {"fp8": fp8, "awq": awq, "gptq": gptq}
+# Four bits of floating point
+
+E2M1 = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+
+
+def nibbles(codes):
+    """Two neighbouring codes in a byte, the first below."""
+    return (codes[:, ::2] | codes[:, 1::2] << 4).to(torch.uint8)
+
+
+def split(packed):
+    return torch.stack([packed & 15, packed >> 4], -1).flatten(-2).long()
+
+
+def e2m1(values):
+    codes = (values.abs().unsqueeze(-1) - E2M1).abs().argmin(-1)
+    return codes + 8 * (values < 0)
+
+
+def from_e2m1(codes):
+    return E2M1[codes % 8] * (1 - 2.0 * (codes // 8))
+
+
+def nvfp4_pack(compressed):
+    def pack(stem, weight):
+        parts = weight.unflatten(1, (-1, 16))
+        largest = parts.abs().amax(-1)
+        # What ModelOpt multiplies by; compressed-tensors divides by its reciprocal.
+        whole = largest.max() / (6 * 448) * 1.3
+        scales = (largest / 6 / whole).clamp(max=448).to(E4M3)
+        stored = nibbles(e2m1(parts / (scales.float() * whole).clamp(min=1e-12).unsqueeze(-1)).flatten(1))
+        if compressed:
+            return {"weight_packed": stored, "weight_scale": scales, "weight_global_scale": (1 / whole).reshape(1), "input_global_scale": torch.tensor([40.0])}
+        return {"weight": stored, "weight_scale": scales, "weight_scale_2": whole, "input_scale": torch.tensor(0.02)}
+    return pack
+
+
+def nvfp4_unpack(change=lambda scales: scales, factor=1, codes=lambda codes: codes):
+    def unpack(own):
+        stored = own["weight_packed"] if "weight_packed" in own else own["weight"]
+        whole = 1 / own["weight_global_scale"] if "weight_packed" in own else own["weight_scale_2"]
+        scales = change(own["weight_scale"].float()) * whole * factor
+        return from_e2m1(codes(split(stored))) * scales.repeat_interleave(16, 1)
+    return unpack
+
+
+def nvfp4():
+    without = {
+        "order of nibbles": nvfp4_unpack(codes=lambda codes: codes.unflatten(1, (-1, 2)).flip(-1).flatten(1)),
+        "scales": nvfp4_unpack(lambda scales: scales.roll(1, 1)),
+        "the scale of all": nvfp4_unpack(factor=1.2),
+    }
+    settings = dict(quant_method="modelopt", quant_algo="NVFP4", producer=dict(name="modelopt", version="0.29.0"), ignore=["lm_head"],
+                    config_groups={"group_0": dict(targets=["Linear"], weights=dict(num_bits=4, type="float", group_size=16))})
+    make("nvfp4", settings, nvfp4_pack(False), nvfp4_unpack(), without)
+    weights = dict(num_bits=4, type="float", strategy="tensor_group", group_size=16, symmetric=True)
+    settings = dict(quant_method="compressed-tensors", format="nvfp4-pack-quantized", quantization_status="compressed", ignore=["lm_head"],
+                    config_groups={"group_0": dict(targets=["Linear"], weights=weights, format="nvfp4-pack-quantized")})
+    make("nvfp4-compressed", settings, nvfp4_pack(True), nvfp4_unpack(), without)
+    # Each expert is a Linear of its own, as published, not a slice of one tensor as transformers keeps them.
+    settings = dict(quantization=dict(quant_algo="NVFP4", kv_cache_quant_algo=None, group_size=16, exclude_modules=["lm_head"]))
+    make("nvfp4-experts", settings, nvfp4_pack(False), nvfp4_unpack(), without, changes=mixture(), skip=("lm_head", ".gate.", "shared_expert_gate", "conv1d"),
+         notes="hf_quant_config.json alone says how the weights are packed")
+
+
+def mixture():
+    """Qwen 3.5's mixture with a layer of each kind."""
+    return dict(
+        architectures=["Qwen3_5MoeForCausalLM"], model_type="qwen3_5_moe_text", num_hidden_layers=2, layer_types=["linear_attention", "full_attention"],
+        hidden_size=64, head_dim=32, num_attention_heads=2, num_key_value_heads=1, linear_num_key_heads=2, linear_num_value_heads=4,
+        linear_key_head_dim=16, linear_value_head_dim=16, linear_conv_kernel_dim=4, num_experts=4, num_experts_per_tok=2,
+        moe_intermediate_size=32, shared_expert_intermediate_size=32, mlp_only_layers=[], tie_word_embeddings=False,
+        rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.25))
+
+
+# Integers of compressed-tensors
+
+def integers_pack(bits, size, symmetric):
+    def pack(stem, weight):
+        scales, zeros, codes = quantise(weight, bits, torch.arange(weight.shape[1]) // (size or weight.shape[1]), symmetric)
+        own = {"weight_packed": words(codes, bits), "weight_scale": scales.bfloat16(), "weight_shape": torch.tensor(weight.shape)}
+        return own if symmetric else own | {"weight_zero_point": words(zeros.T, bits).T}
+    return pack
+
+
+def integers_unpack(bits, size, change=lambda scales: scales, zero=lambda zeros: zeros):
+    def unpack(own):
+        codes, scales = codes_of(own["weight_packed"], bits), change(own["weight_scale"].float())
+        groups = torch.arange(codes.shape[1]) // (size or codes.shape[1])
+        zeros = codes_of(own["weight_zero_point"].T, bits).T if "weight_zero_point" in own else torch.full_like(scales, 2 ** (bits - 1))
+        return (codes - zero(zeros)[:, groups]) * scales[:, groups]
+    return unpack
+
+
+def bytes_pack(name, largest):
+    def pack(stem, weight):
+        # A little above the largest number, which brings the greedy path away from ties.
+        scales = weight.abs().amax(1, keepdim=True) / 127 * (1.02 if largest else 1)
+        stored = (weight / scales).round().to(torch.int8)
+        return {"weight": stored, "SCB": scales[:, 0] * 127, "weight_format": torch.tensor(0, dtype=torch.uint8)} if largest else {
+            "weight": stored, name: scales.bfloat16()}
+    return pack
+
+
+def bytes_unpack(name, factor=1, change=lambda scales: scales):
+    return lambda own: own["weight"].float() * change(own[name].float().reshape(-1, 1)) * factor
+
+
+def compressed():
+    def settings(form, bits, size, symmetric, **more):
+        strategy = "channel" if size is None else "group"
+        weights = dict(num_bits=bits, type="int", strategy=strategy, group_size=size, symmetric=symmetric, actorder=None)
+        return dict(quant_method="compressed-tensors", format=form, quantization_status="compressed", ignore=["lm_head"],
+                    config_groups={"group_0": dict(targets=["Linear"], weights=weights, **more)})
+
+    def moves(bits, size):
+        return {"scales": integers_unpack(bits, size, lambda scales: scales.roll(1, 0)), "zeros": integers_unpack(bits, size, zero=lambda zeros: zeros + 1)}
+
+    make("int4", settings("pack-quantized", 4, 32, False), integers_pack(4, 32, False), integers_unpack(4, 32), moves(4, 32))
+    make("int4-channel", settings("pack-quantized", 4, None, True), integers_pack(4, None, True), integers_unpack(4, None), moves(4, None))
+    activations = dict(num_bits=8, type="int", strategy="token", dynamic=True, symmetric=True)
+    name = "weight_scale"
+    make("int8", settings("int-quantized", 8, None, True, input_activations=activations), bytes_pack(name, False), bytes_unpack(name),
+         {"scales": bytes_unpack(name, change=lambda scales: scales.roll(1, 0))}, notes="activations stay in float32")
+
+
+# bitsandbytes
+
+# The quantiles of a normal distribution (https://arxiv.org/abs/2305.14314, appendix E).
+NF4 = torch.tensor([
+    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334, -0.09105003625154495,
+    0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941,
+    0.7229568362236023, 1.0])
+
+
+def state(**values):
+    return torch.tensor(list(json.dumps(values).encode()), dtype=torch.uint8)
+
+
+def nf4_pack(size, nested):
+    def pack(stem, weight):
+        flat = torch.nn.functional.pad(weight.flatten(), (0, -weight.numel() % size)).reshape(-1, size)
+        scales = flat.abs().amax(1)
+        codes = ((flat / scales.clamp(min=1e-12).unsqueeze(1)).unsqueeze(-1) - NF4).abs().argmin(-1).flatten()[:weight.numel()]
+        own = {"weight": (codes[::2] << 4 | codes[1::2]).to(torch.uint8).unsqueeze(1), "weight.quant_map": NF4.clone()}
+        about = dict(quant_type="nf4", blocksize=size, dtype="bfloat16", shape=list(weight.shape))
+        if not nested:
+            return own | {"weight.absmax": scales, "weight.quant_state.bitsandbytes__nf4": state(**about)}
+        # Not bitsandbytes' own table of 256, but one like it: what counts is the file's.
+        table, offset = torch.linspace(-1, 1, 256) ** 3, float(scales.mean())
+        groups = torch.arange(len(scales)) // 256
+        coarse = torch.stack([(scales - offset)[groups == group].abs().max() for group in range(int(groups.max()) + 1)])
+        small = ((scales - offset) / coarse[groups]).unsqueeze(-1)
+        return own | {
+            "weight.absmax": (small - table).abs().argmin(-1).to(torch.uint8), "weight.nested_absmax": coarse, "weight.nested_quant_map": table.clone(),
+            "weight.quant_state.bitsandbytes__nf4": state(**about, nested_blocksize=256, nested_dtype="float32", nested_offset=offset)}
+    return pack
+
+
+def nf4_unpack(size, change=lambda scales: scales, codes=lambda stored: torch.stack([stored >> 4, stored & 15], -1).flatten()):
+    def unpack(own):
+        about = json.loads(bytes(own["weight.quant_state.bitsandbytes__nf4"].tolist()))
+        scales = own["weight.absmax"]
+        if "weight.nested_absmax" in own:
+            coarse = own["weight.nested_absmax"][torch.arange(len(scales)) // 256]
+            scales = own["weight.nested_quant_map"][scales.long()] * coarse + about["nested_offset"]
+        values = own["weight.quant_map"][codes(own["weight"].flatten().long())]
+        return (values * change(scales)[torch.arange(len(values)) // size]).reshape(about["shape"])
+    return unpack
+
+
+def bitsandbytes():
+    settings = dict(quant_method="bitsandbytes", load_in_4bit=True, load_in_8bit=False, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype="bfloat16",
+                    bnb_4bit_use_double_quant=True, bnb_4bit_quant_storage="uint8", llm_int8_skip_modules=None, llm_int8_threshold=6.0)
+    without = {
+        "order of nibbles": nf4_unpack(64, codes=lambda stored: torch.stack([stored & 15, stored >> 4], -1).flatten()),
+        "scales": nf4_unpack(64, lambda scales: scales.roll(1, 0)),
+    }
+    # Rows of 96 have one and a half groups.
+    make("nf4", settings | dict(bnb_4bit_use_double_quant=False), nf4_pack(64, False), nf4_unpack(64), without)
+    make("nf4-nested", settings, nf4_pack(64, True), nf4_unpack(64), without)
+    make("llm-int8", settings | dict(load_in_4bit=False, load_in_8bit=True), bytes_pack("SCB", True), bytes_unpack("SCB", 1 / 127),
+         {"scales": bytes_unpack("SCB", 1 / 127, lambda scales: scales.roll(1, 0))}, notes="activations stay in float32")
+
+
+KINDS = {"compressed": compressed, "bitsandbytes": bitsandbytes, "nvfp4": nvfp4, "fp8": fp8, "awq": awq, "gptq": gptq}
 
 if __name__ == "__main__":
     for kind in sys.argv[1:] or KINDS:

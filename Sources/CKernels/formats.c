@@ -25,8 +25,8 @@ void hub_widen_row(const hub_matrix *m, size_t row, float *out) {
             hub_widen(m->format, (const uint8_t *)m->weights + k * m->stride + row * bytes, 1, out + k);
         return;
     }
-    if (hub_goes_by_column(m)) {
-        for (size_t k = 0; k < m->columns; k++) out[k] = hub_turned_weight(m, row, k);
+    if (hub_is_single(m)) {
+        for (size_t k = 0; k < m->columns; k++) out[k] = hub_single_weight(m, row, k);
         return;
     }
     const uint8_t *start = (const uint8_t *)m->weights + row * m->stride;

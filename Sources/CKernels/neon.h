@@ -12,6 +12,16 @@
 INLINE void load_pieces(const uint8_t *at, size_t stride, vu v[4]) {
     UNROLL for (size_t k = 0; k < 4; k++) v[k] = (vu)vld1q_u8(at + k * stride);
 }
+/// In each 16 bytes, those of both in turn: first the eight lower ones of each, then the upper.
+INLINE void weave(vu even, vu odd, vu *first, vu *second) {
+    *first = (vu)vzip1q_u8((uint8x16_t)even, (uint8x16_t)odd);
+    *second = (vu)vzip2q_u8((uint8x16_t)even, (uint8x16_t)odd);
+}
+/// Numbers of a table, by indices up to 15.
+INLINE vf look_up(const float table[16], vu index) {
+    // The bytes of number i are 4i to 4i + 3.
+    return (vf)vqtbl4q_u8(vld1q_u8_x4((const uint8_t *)table), (uint8x16_t)(index * 0x04040404u + 0x03020100u));
+}
 /// From four rows of bytes to words of four: vector c gets those of each 16 bytes' word c.
 INLINE void mix(vu v[4]) {
     uint8x16_t low01 = vzip1q_u8((uint8x16_t)v[0], (uint8x16_t)v[1]), high01 = vzip2q_u8((uint8x16_t)v[0], (uint8x16_t)v[1]);

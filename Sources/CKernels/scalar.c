@@ -10,7 +10,7 @@ static void fast(const hub_tile *t) {
         hub_row_block b;
         hub_row_unpack(t->matrix, t->row, block, &b);
         hub_format format = t->matrix->format;
-        bool has_halves = format == HUB_Q2_K || format == HUB_Q3_K || format == HUB_Q6_K;
+        bool has_halves = format == HUB_Q2_K || format == HUB_Q3_K || format == HUB_Q6_K || format == HUB_NVFP4;
         bool has_minima = format == HUB_Q4_1 || format == HUB_Q5_1 || format == HUB_Q2_K || format == HUB_Q4_K
             || format == HUB_Q5_K || format == HUB_MLX || hub_is_turned(format);
         for (size_t row = 0; row < t->count; row++) {
@@ -37,8 +37,8 @@ static void exact(const hub_tile *t) {
         size_t count = m->columns - from < HUB_CHUNK ? m->columns - from : HUB_CHUNK;
         const uint8_t *at = m->weights;
         size_t bytes = hub_formats[m->format].bytes;
-        if (hub_goes_by_column(m)) {
-            for (size_t k = 0; k < count; k++) weights[k] = hub_turned_weight(m, t->row, from + k);
+        if (hub_is_single(m)) {
+            for (size_t k = 0; k < count; k++) weights[k] = hub_single_weight(m, t->row, from + k);
         } else if (!hub_is_float(m->format)) {
             for (size_t k = 0; k < count; k += HUB_BLOCK) {
                 hub_row_block b;
@@ -98,9 +98,10 @@ INLINE vf load_bytes(const int8_t *at) { return (vf)(float)*at; }
 #define ALL(KERNEL) KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL
 const hub_kernels hub_kernels_scalar = {
     .name = LABEL, .lanes = LANES,
-    .fast = {NULL, NULL, NULL, ALL(fast), [HUB_MXFP4_APART] = fast, [HUB_AWQ] = fast, [HUB_GPTQ] = fast},
+    .fast = {NULL, NULL, NULL, ALL(fast), [HUB_MXFP4_APART] = fast, [HUB_AWQ] = fast, [HUB_GPTQ] = fast,
+             [HUB_NVFP4] = fast, [HUB_INT8] = fast},
     .exact = {exact, exact, exact, ALL(exact), [HUB_FP8] = exact, [HUB_MXFP4_APART] = exact,
-              [HUB_AWQ] = exact, [HUB_GPTQ] = exact},
+              [HUB_AWQ] = exact, [HUB_GPTQ] = exact, [HUB_NVFP4] = exact, [HUB_INT8] = exact, [HUB_TABLE4] = exact},
     .finish = finish, .quantize = quantize, .attend = attend, .rms_norm = rms_norm, .layer_norm = layer_norm,
     .affine = affine, .activate = activate, .add = add, .soft_cap = soft_cap,
     .convolve = convolve, .delta_rule = delta_rule,

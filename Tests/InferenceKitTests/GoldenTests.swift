@@ -32,6 +32,9 @@ import Testing
         "micro-packed-fp8", "micro-packed-fp8-tensor", "micro-packed-fp8-channel", "micro-packed-awq",
         "micro-packed-gptq", "micro-packed-gptq-order", "micro-packed-gptq-v2", "micro-packed-gptq-8bit",
         "micro-packed-gptq-3bit",
+        "micro-packed-nvfp4", "micro-packed-nvfp4-compressed", "micro-packed-nvfp4-experts", "micro-packed-int4",
+        "micro-packed-int4-channel", "micro-packed-int8", "micro-packed-nf4", "micro-packed-nf4-nested",
+        "micro-packed-llm-int8",
     ]
     /// Each family as llama.cpp's converter writes it.
     private static let converted = [
@@ -151,7 +154,8 @@ import Testing
         guard ComputeTeam.available.contains(kernels) else { return }
         for name in [
             "micro-llama", "tiny-shakespeare-gguf-q4_0", "micro-llama-kquant-gguf-q3_k_m", "micro-gpt2",
-            "micro-packed-fp8", "micro-packed-awq", "micro-packed-gptq-order",
+            "micro-packed-fp8", "micro-packed-awq", "micro-packed-gptq-order", "micro-packed-nvfp4",
+            "micro-packed-int4", "micro-packed-nf4-nested",
         ] {
             let (golden, path) = try golden(name)
             var options = ModelOptions(isExact: true)

@@ -45,6 +45,44 @@ import Testing
         #expect(error.message.contains("weight_scale_inv"))
     }
 
+    @Test(arguments: [
+        ("micro/packed-gptq", ["checkpoint_format": "marlin"] as [String: JSON], "layout marlin"),
+        ("micro/packed-awq", ["backend": "llm-awq"], "layout llm-awq"),
+        ("micro/packed-nvfp4", ["quant_algo": "W4A8_AWQ"], "layout w4a8_awq"),
+        ("micro/packed-int4", ["format": "marlin-24"], "layout marlin-24"),
+        (
+            "micro/packed-int4", ["transform_config": .object(["config_groups": .object(["R4": .object([:])])])],
+            "layout transform_config"
+        ),
+    ]) func layoutsThatDoNotRunAreNamed(model: String, changes: [String: JSON], name: String) async throws {
+        let error = try await error(folder(model, quantization: changes))
+        #expect(error.code == .unsupportedModel && error.message.contains(name), "\(error.message)")
+    }
+
+    /// Zeros of GPTQ's first format are stored less 1.
+    @Test func theFormatOfGPTQCounts() async throws {
+        func logits(_ changes: [String: JSON]) async throws -> [Float] {
+            let folder = try folder("micro/packed-gptq", quantization: changes)
+            defer { withExtendedLifetime(folder) {} }
+            return try await LanguageModel.open(folder: folder.path, options: ModelOptions()).logits(prompt: "ROMEO:")
+        }
+        let first = try await logits([:])
+        #expect(try await logits(["checkpoint_format": "gptq_v2"]) != first)
+        #expect(try await logits(["checkpoint_format": "GPTQ"]) == first)
+    }
+
+    @Test func groupsThatAreNotThereAreNamed() async throws {
+        let folder = try TemporaryFolder(linking: "micro/packed-gptq-order", except: ["model.safetensors"])
+        let path = try Fixtures.path("micro/packed-gptq-order/model.safetensors")
+        var bytes = try #require(try FileSystem.contents(path))
+        let header = try SafetensorsHeader(file: path)
+        let order = try #require(header.tensors.first { $0.name.hasSuffix("down_proj.g_idx") })
+        bytes[order.byteRange.lowerBound] = 77
+        try folder.write("model.safetensors", bytes)
+        let error = try await error(folder)
+        #expect(error.code == .malformedModel && error.message.contains("names the group 77 of 5"), "\(error.message)")
+    }
+
     @Test func weightsWithoutTheirScalesAreNamed() async throws {
         let name = "layers.0.mlp.down_proj.weight_scale"
         let error = try await error(

@@ -17,6 +17,7 @@ import Testing
         "micro/qwen3-moe", "micro/qwen2-moe", "micro/mixtral", "micro/gpt-oss", "micro/gpt-oss-mxfp4",
         "micro-gguf/qwen3-moe-q8_0.gguf",
         "micro/packed-fp8", "micro/packed-awq", "micro/packed-gptq", "micro/packed-gptq-order", "micro/packed-gptq-8bit",
+        "micro/packed-nvfp4", "micro/packed-nvfp4-experts", "micro/packed-int4", "micro/packed-int8", "micro/packed-nf4-nested",
         "micro/t5", "micro/t5-gated", "micro/bart",
         "micro/qwen3_5", "micro/qwen3_5-moe",
     ]

@@ -105,7 +105,7 @@ static void products(hub_team *one, hub_team *three, hub_team *scalar, const hub
                 double error = fabs(together[b * r + i] - sum) / sqrt(size);
                 if (!(error <= worst)) worst = error;
             }
-        bool rounds = !exact && m->format != HUB_F32 && m->format != HUB_F16 && m->format != HUB_FP8;
+        bool rounds = !exact && m->format != HUB_F32 && m->format != HUB_F16 && m->format != HUB_FP8 && m->format != HUB_TABLE4;
         if (worst > (rounds ? 0.03 : 2e-5)) printf("%g ", worst);
         check(worst <= (rounds ? 0.03 : 2e-5), mode, name, format);
         // bf16 products are a processor's own.
@@ -201,6 +201,52 @@ static void turned(hub_team *one, hub_team *three, hub_team *scalar) {
     state = before;
 }
 
+/// Integers by row with zeros instead of biases, signed bytes, NVFP4, and codes of a table.
+static void beside(hub_team *one, hub_team *three, hub_team *scalar) {
+    const uint64_t before = state;
+    // format, bits, outputs, columns, group, first, whether there are zeros or nested scales
+    static const size_t cases[][7] = {
+        {HUB_MLX, 4, 37, 384, 128, 8, 0}, {HUB_MLX, 4, 40, 384, 32, 8, 1}, {HUB_MLX, 4, 21, 320, 320, 3, 1}, {HUB_MLX, 8, 24, 96, 96, 4, 1},
+        {HUB_MLX, 8, 33, 256, 64, 0, 0}, {HUB_INT8, 8, 37, 512, 512, 0, 0}, {HUB_INT8, 8, 18, 416, 32, 0, 0},
+        {HUB_NVFP4, 4, 37, 416, 16, 0, 0}, {HUB_NVFP4, 4, 64, 1280, 16, 0, 0}, {HUB_TABLE4, 4, 37, 416, 64, 0, 0},
+        {HUB_TABLE4, 4, 21, 96, 64, 5, 1}, {HUB_TABLE4, 4, 64, 1280, 128, 16, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t *c = cases[i], all = c[2] + c[5], groups = (c[3] + c[4] - 1) / c[4];
+        hub_matrix m = {.format = (hub_format)c[0], .bits = (uint8_t)c[1], .rows = c[2], .columns = c[3], .group = (uint32_t)c[4],
+                        .first = c[5], .stride = c[3] * c[1] / 8, .factor = 0.7f};
+        m.scale_format = i % 3 == 0 ? HUB_F32 : i % 3 == 1 ? HUB_BF16 : HUB_F16;
+        if (m.format == HUB_TABLE4) m.scale_format = HUB_F32;
+        const size_t bytes = hub_formats[m.scale_format].bytes;
+        uint8_t *weights = guarded(m.rows * m.stride), *scales = guarded(c[2] * groups * bytes);
+        for (size_t k = 0; k < m.rows * m.stride; k++) weights[k] = (uint8_t)next();
+        fill(m.scale_format, scales, c[2], groups * bytes);
+        m.weights = weights, m.scales = scales;
+        if (m.format == HUB_MLX && c[6]) {
+            const size_t words = (all * c[1] + 31) / 32;
+            uint8_t *zeros = guarded(words * groups * 4);
+            for (size_t k = 0; k < words * groups * 4; k++) zeros[k] = (uint8_t)next();
+            m.zeros = zeros, m.zero_stride = groups * 4;
+        } else if (m.format == HUB_NVFP4) {
+            scales = guarded(c[2] * groups);
+            for (size_t k = 0; k < c[2] * groups; k++) scales[k] = (uint8_t)(next() % 0x48);
+            m.scales = scales;
+        } else if (m.format == HUB_TABLE4) {
+            const size_t count = (all * c[3] + c[4] - 1) / c[4], coarse = (count + 255) / 256;
+            uint8_t *table = guarded(64), *nested = guarded(coarse * 4), *numbers = guarded(256 * 4);
+            fill(HUB_F32, table, 16, 4), fill(HUB_F32, nested, coarse, 4), fill(HUB_F32, numbers, 256, 4);
+            scales = guarded(count * (c[6] ? 1 : 4));
+            if (!c[6]) fill(HUB_F32, scales, count, 4);
+            else for (size_t k = 0; k < count; k++) scales[k] = (uint8_t)next();
+            m.scales = scales, m.table = table, m.nested_group = 256, m.offset = 0.5f;
+            if (c[6]) m.nested = nested, m.nested_table = numbers;
+        }
+        char name[64];
+        snprintf(name, sizeof name, "%s %d bits by %d", hub_formats[m.format].name, (int)c[1], (int)c[4]);
+        products(one, three, scalar, &m, name);
+    }
+    state = before;
+}
+
 static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
     static const size_t shapes[][2] = {{1, 256}, {5, 512}, {16, 256}, {37, 1280}, {64, 2304}};
     static const size_t odd[][2] = {{1, 1}, {5, 7}, {17, 33}, {33, 100}, {20, 300}};
@@ -248,6 +294,7 @@ static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
     }
     fp8(one, three, scalar);
     turned(one, three, scalar);
+    beside(one, three, scalar);
 }
 
 /// Groups of rows with matrices of their own, in one call and each alone, and their sums.

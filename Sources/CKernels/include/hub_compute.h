@@ -40,6 +40,12 @@ typedef struct {
     uint32_t group;
     hub_format scale_format;      ///< F32, F16 or BF16
     const void *scales, *biases;  ///< [rows][columns / group]
+    // Without biases: weight = scale * (q - zero), with `zeros` if there are any, otherwise with a zero in the middle.
+    // https://github.com/vllm-project/compressed-tensors (pack_quantized.py)
+    // INT8: signed bytes with such scales, times `factor`.
+    // NVFP4: 16 bytes of two neighbouring e2m1 numbers each. `scales` are e4m3, a byte for each 16 columns, times `factor`.
+    // https://docs.nvidia.com/deeplearning/cudnn/latest/operations/BlockScaling.html
+    float factor;
     // FP8 (e4m3, https://arxiv.org/abs/2209.05433): weight = scale * q. A scale belongs to `group` columns, a multiple of
     // 32 unless it is all of them, and to `scale_rows` outputs. The code of NaN counts as 480.
     size_t first;                 ///< the first output in the stored matrix, whose scales a part of it has
@@ -52,9 +58,16 @@ typedef struct {
     // (https://github.com/casper-hansen/AutoAWQ, packing_utils.py), GPTQ's 32 / `bits` columns of an output
     // (https://github.com/AutoGPTQ/AutoGPTQ, qlinear_cuda_old.py). Outputs are a multiple of 8.
     const void *zeros;            ///< [columns / group] rows of words with the zeros of outputs side by side
-    size_t zero_stride;           ///< bytes from a group's zeros to the next one's
+    size_t zero_stride;           ///< bytes from a group's zeros to the next one's; without biases from word to word
     uint8_t zero_less;            ///< what zeros are stored less
     const void *order;            ///< [columns]: the group of each, 32 bits; NULL where groups follow each other
+    // TABLE4: bitsandbytes' NF4 and FP4 (https://arxiv.org/abs/2305.14314): codes of numbers in a table, the first of two in
+    // the upper half of a byte. A scale belongs to `group` weights, a multiple of 32, counted over the rows of the whole. It
+    // is a float32, or, with `nested`, a byte: nested_table[byte] * nested[index / nested_group] + offset.
+    const void *table;            ///< [16] float32
+    const void *nested, *nested_table; ///< float32; the table has 256
+    uint32_t nested_group;
+    float offset;
 } hub_matrix;
 
 /// One row as float32.

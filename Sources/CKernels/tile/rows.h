@@ -39,7 +39,8 @@ static inline void hub_row_mlx(const hub_matrix *m, size_t row, size_t block, hu
     const uint8_t *at = (const uint8_t *)m->weights + row * m->stride + block * 4 * m->bits;
     size_t index = row * (m->columns / m->group) + block * HUB_BLOCK / m->group;
     float scale = hub_scale_at(m->scale_format, m->scales, index);
-    float minimum = hub_scale_at(m->scale_format, m->biases, index);
+    float minimum = m->biases ? hub_scale_at(m->scale_format, m->biases, index)
+                              : scale * (float)-hub_row_zero(m, row, block * HUB_BLOCK / m->group);
     uint32_t bits = 0;
     int have = 0;
     for (int i = 0; i < HUB_BLOCK; i++) {
@@ -88,6 +89,30 @@ static inline void hub_row_turned(const hub_matrix *m, size_t row, size_t block,
     b->minimum[0] = b->minimum[1] = b->scale[0] * (float)(offset - hub_turned_zero(m, output, group));
 }
 
+static inline void hub_row_int8(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+    memcpy(b->q, (const uint8_t *)m->weights + row * m->stride + block * HUB_BLOCK, HUB_BLOCK);
+    const size_t index = row * (m->columns / m->group) + block * HUB_BLOCK / m->group;
+    b->scale[0] = b->scale[1] = hub_scale_at(m->scale_format, m->scales, index) * m->factor;
+    memset(b->minimum, 0, sizeof b->minimum);
+}
+
+static inline void hub_row_nvfp4(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+    const uint8_t *at = (const uint8_t *)m->weights + row * m->stride + block * 16;
+    for (int i = 0; i < HUB_BLOCK; i++) b->q[i] = hub_fp4_values[at[i / 2] >> 4 * (i % 2) & 15];
+    // The numbers are stored twice as large.
+    const uint8_t *scales = (const uint8_t *)m->scales + row * (m->columns / 16) + 2 * block;
+    for (int half = 0; half < 2; half++) b->scale[half] = hub_load_fp8(scales + half) * 0x1p120f * (0.5f * m->factor);
+    memset(b->minimum, 0, sizeof b->minimum);
+}
+
+/// A weight of a format that hub_is_single.
+static inline float hub_single_weight(const hub_matrix *m, size_t row, size_t column) {
+    if (m->format != HUB_TABLE4) return hub_turned_weight(m, row, column);
+    const uint8_t two = ((const uint8_t *)m->weights)[row * m->stride + column / 2];
+    const uint8_t code = column % 2 ? two & 15 : two >> 4;
+    return hub_load_f32((const uint8_t *)m->table + 4 * code) * hub_table_scale(m, row, column);
+}
+
 static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
     if (m->format == HUB_MLX) {
         hub_row_mlx(m, row, block, b);
@@ -95,6 +120,14 @@ static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block,
     }
     if (m->format == HUB_MXFP4_APART) {
         hub_row_mxfp4_apart(m, row, block, b);
+        return;
+    }
+    if (m->format == HUB_INT8) {
+        hub_row_int8(m, row, block, b);
+        return;
+    }
+    if (m->format == HUB_NVFP4) {
+        hub_row_nvfp4(m, row, block, b);
         return;
     }
     if (hub_is_turned(m->format)) {

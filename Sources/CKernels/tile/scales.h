@@ -63,3 +63,19 @@ static inline int hub_turned_zero(const hub_matrix *m, size_t output, size_t gro
     if (m->format == HUB_AWQ) return hub_stream_at(zeros + output / 8 * 4, 4, 4, hub_awq_places[output % 8]);
     return (hub_stream_at(zeros, 4, m->bits, output) + m->zero_less) & ((1 << m->bits) - 1);
 }
+
+/// Integers by row without biases: the zero of a group.
+static inline int hub_row_zero(const hub_matrix *m, size_t row, size_t group) {
+    if (!m->zeros) return 1 << (m->bits - 1);
+    return hub_stream_at((const uint8_t *)m->zeros + group * 4, m->zero_stride, m->bits, m->first + row);
+}
+
+/// TABLE4: the scale of a weight.
+static inline float hub_table_scale(const hub_matrix *m, size_t row, size_t column) {
+    const size_t index = ((m->first + row) * m->columns + column) / m->group;
+    const uint8_t *scales = m->scales;
+    if (!m->nested) return hub_load_f32(scales + 4 * index);
+    const uint8_t *table = m->nested_table, *nested = m->nested;
+    const float coarse = hub_load_f32(nested + index / m->nested_group * 4);
+    return __builtin_fmaf(hub_load_f32(table + scales[index] * 4), coarse, m->offset);
+}

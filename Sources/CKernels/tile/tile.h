@@ -108,6 +108,13 @@ static void fast_MLX(const hub_tile *t) {
     else fast_MLXn(t);
 }
 
+FAST(NVFP4, 1, 12, true, false)
+static void fast_INT8(const hub_tile *t) {
+    // Scales of whole rows, as usual, are read once for eight blocks.
+    if (t->matrix->columns % 256 == 0 && t->matrix->group % 256 == 0) fast_tile(t, unpack_INT8, 8, 128, false, false, false);
+    else fast_tile(t, unpack_INT8, 1, 128, false, false, false);
+}
+
 static void fast_AWQ(const hub_tile *t) {
     hub_tile strip = *t;
     strip.tiles = t->count <= HUB_FEW && t->matrix->scale_format != HUB_F32 ? t->tiles / 8 * 8 : 0;
@@ -233,6 +240,8 @@ EXACT(MXFP4_APART, 1, 12, false, false)
 EXACT(MLX8, 1, 128, false, true)
 EXACT(MLX4, 1, 0, false, true)
 EXACT(MLXn, 1, 0, false, true)
+EXACT(NVFP4, 1, 12, true, false)
+EXACT(INT8, 1, 128, false, false)
 EXACT(AWQ, 1, 0, false, true)
 EXACT(GPTQ4, 1, 0, false, true)
 EXACT(GPTQ8, 1, 128, false, true)
@@ -243,6 +252,19 @@ static void exact_turned(const hub_tile *t) {
     else if (t->matrix->bits == 8) exact_GPTQ8(t);
     else exact_GPTQ4(t);
 }
+INLINE void widen_TABLE4(const hub_tile *t, size_t block, vf *out) {
+    float table[16];
+    memcpy(table, t->matrix->table, sizeof table);
+    vu v[4];
+    vf d;
+    load_words(t, place(t, block, 16), v);
+    UNROLL for (size_t lane = 0; lane < LANES; lane++)
+        d[lane] = hub_table_scale(t->matrix, t->row + lane, block * HUB_BLOCK);
+    UNROLL for (int c = 0; c < HUB_BLOCK; c++)
+        out[c] = look_up(table, v[c / 8] >> (unsigned)(c % 8 / 2 * 8 + (c % 2 ? 0 : 4)) & 15u) * d;
+}
+static void exact_TABLE4(const hub_tile *t) { exact_tile(t, widen_TABLE4, HUB_BLOCK); }
+
 static void exact_MLX(const hub_tile *t) {
     if (t->matrix->bits == 4) exact_MLX4(t);
     else if (t->matrix->bits == 8) exact_MLX8(t);

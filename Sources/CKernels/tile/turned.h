@@ -3,7 +3,6 @@
 // multiplied with many tiles at once, in the order of memory.
 #pragma once
 #include "few.h"
-#include "scales.h"
 
 /// Where the nibbles of eight outputs are in AWQ's words, as shifts; twice, so that any four of them follow each other.
 static const uint32_t awq_shifts[16] = {0, 16, 4, 20, 8, 24, 12, 28, 0, 16, 4, 20, 8, 24, 12, 28};

@@ -11,6 +11,7 @@
 //
 // The including file defines LANES and the vector types, load_pieces, turn, spread and shuffle.
 #pragma once
+#include "scales.h"
 
 typedef struct {
     vu w[8];
@@ -290,6 +291,26 @@ INLINE void unpack_MXFP4_APART(
     b->d[0] = exponents(e);
 }
 
+INLINE void unpack_NVFP4(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
+    const uint8_t *at = place(t, block, 16);
+    if (pieces) {
+        // In the order of columns, for their halves have scales of their own.
+        vu v[4];
+        load_16(t, at, true, v);
+        UNROLL for (int c = 0; c < 4; c++)
+            weave(v[c] & 0x0F0F0F0Fu, v[c] >> 4 & 0x0F0F0F0Fu, &b->w[c], &b->w[c + 4]);
+    } else {
+        paired_nibbles(t, at, false, b);
+    }
+    fp4(b);
+    const size_t stride = t->matrix->columns / 16;
+    vu both = __builtin_convertvector(gather_u16((const uint8_t *)t->matrix->scales + t->row * stride + 2 * block, stride), vu);
+    UNROLL for (int half = 0; half < 2; half++, both >>= 8) {
+        vf e4m3 = (vf)((both & 0x80u) << 24 | (both & 0x7Fu) << 20);
+        b->d[half] = e4m3 * (vf)0x1p120f * (vf)(0.5f * t->matrix->factor);
+    }
+}
+
 /// MLX's scales or biases of the tile's rows for a block.
 INLINE vf mlx_numbers(const hub_tile *t, const void *numbers, size_t block) {
     const hub_matrix *m = t->matrix;
@@ -302,7 +323,14 @@ INLINE vf mlx_numbers(const hub_tile *t, const void *numbers, size_t block) {
 INLINE void mlx_scales(const hub_tile *t, size_t block, int part, tile_raw *raw, tile_block *b) {
     if (part == 0) {
         raw->d = mlx_numbers(t, t->matrix->scales, block);
-        raw->m = mlx_numbers(t, t->matrix->biases, block);
+        if (t->matrix->biases) {
+            raw->m = mlx_numbers(t, t->matrix->biases, block);
+        } else {
+            vi zero;
+            UNROLL for (size_t lane = 0; lane < LANES; lane++)
+                zero[lane] = hub_row_zero(t->matrix, t->row + lane, block * HUB_BLOCK / t->matrix->group);
+            raw->m = raw->d * FLOATS(-zero);
+        }
     }
     b->d[0] = raw->d;
     b->m[0] = raw->m;
@@ -323,6 +351,13 @@ INLINE void unpack_MLX8(const hub_tile *t, size_t block, int part, const bool pi
     load_32(t, mlx_bits(t, block + (size_t)part), pieces, b->w);
     mlx_scales(t, block, part, raw, b);
     b->m[0] = FMA((vf)128.0f, b->d[0], b->m[0]);
+}
+
+INLINE void unpack_INT8(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
+    load_32(t, place(t, block + (size_t)part, 32), pieces, b->w);
+    UNROLL for (int c = 0; c < 8; c++) b->w[c] ^= 0x80808080u;
+    if (part == 0) raw->d = mlx_numbers(t, t->matrix->scales, block) * (vf)t->matrix->factor;
+    b->d[0] = raw->d;
 }
 
 /// Streams of 2, 3, 5 and 6 bits are spread row by row.

@@ -103,7 +103,11 @@ final class HeaderReader: Sendable {
 
     func configuration(isForgiving: Bool = false) async throws -> ModelConfiguration? {
         guard let file = plan.tree.files.first(where: { $0.path == "config.json" }) else { return nil }
-        return try ModelConfiguration(try await document(file), path: shown(file), isForgiving: isForgiving)
+        let json = try await document(file)
+        let other = plan.tree.files.first { $0.path == ModelConfiguration.packingName }
+        let packing = if let other, !ModelConfiguration.declaresPacking(json) { try await document(other) } else { JSON?.none }
+        return try ModelConfiguration(
+            ModelConfiguration.adding(packing, to: json), path: shown(file), isForgiving: isForgiving)
     }
 
     /// A JSON file, verified.

@@ -13,11 +13,18 @@ enum Architectures {
     ]
 
     /// The ways of packing weights in safetensors that run.
-    static let methods: Set<QuantizationConfiguration.Method> = [.mlx, .fp8, .mxfp4, .awq, .gptq]
+    static let methods: Set<QuantizationConfiguration.Method> = [.mlx, .fp8, .mxfp4, .awq, .gptq, .modelOpt, .compressedTensors, .bitsAndBytes]
     /// The layouts that run, of methods with several.
     private static let formats: [QuantizationConfiguration.Method: Set<String>] = [
-        .awq: ["gemm"], .gptq: ["gptq", "gptq_v2"], .compressedTensors: ["float-quantized"],
+        .awq: ["gemm"], .gptq: ["gptq", "gptq_v2"],
+        .modelOpt: ["fp8", "fp8_pb_wo", "fp8_per_channel_per_token", "nvfp4", "w4a16_nvfp4", "mixed_precision"],
+        .compressedTensors: [
+            "dense", "float-quantized", "naive-quantized", "int-quantized", "pack-quantized", "nvfp4-pack-quantized",
+            "mxfp4-pack-quantized", "mixed-precision",
+        ],
     ]
+    /// What the Hub's tags and people call them: the methods, and a layout that several have.
+    static let quantizations = methods.map { $0.rawValue.lowercased() } + ["nvfp4"]
 
     private static func runs(_ quantization: QuantizationConfiguration) -> Bool {
         guard let format = quantization.format, let known = formats[quantization.method] else {

@@ -18,10 +18,9 @@ extension RunnableModels {
                 modelType: modelType, ggufName: ggufName, classes: [:], tasks: [],
                 formats: names(formats.filter { $0 != .gguf || ggufName != nil }), runs: false)
         }
-        let packed = Architectures.methods.map { $0.rawValue.lowercased() }
         return SupportedModels(
             families: running + checked, formats: names(formats),
-            quantizations: ["none"] + (packed + (formats.contains(.gguf) ? ["gguf"] : [])).sorted())
+            quantizations: ["none"] + (Architectures.quantizations + (formats.contains(.gguf) ? ["gguf"] : [])).sorted())
     }()
 
     private static func family(

@@ -12,6 +12,16 @@ struct Packing: Sendable, Hashable {
         case awq
         /// Words with some columns of an output, by groups of columns with scales and zeros.
         case gptq
+        /// e2m1 with an e4m3 scale for each 16 columns and one for all.
+        case nvfp4
+        /// e2m1 with an exponent for each 32 columns.
+        case mxfp4
+        /// Words of some bits with scales and zeros by groups of columns.
+        case integers
+        /// Signed bytes with scales for rows or groups of columns.
+        case int8
+        /// Codes of a table of 16 numbers, with scales by groups of weights.
+        case table4
     }
 
     let method: Method
@@ -38,6 +48,21 @@ struct Packing: Sendable, Hashable {
             guard let scales = first(".weight_scale_inv", ".weight_scale") else { return nil }
             (method, self.scales) = (.float8, scales)
             endings = [".weight_scale_inv", ".weight_scale"] + Self.unused
+        case TensorDataType.i32.rawValue where source.has(stem + ".weight_scale"):
+            (method, self.scales, endings) = (.integers, stem + ".weight_scale", Self.compressed)
+        case _ where source.has(name + ".absmax"):
+            (method, self.scales) = (.table4, name + ".absmax")
+            let states = ["nf4", "fp4"].map { ".weight.quant_state.bitsandbytes__" + $0 }
+            endings =
+                [".weight.absmax", ".weight.quant_map", ".weight.nested_absmax", ".weight.nested_quant_map"] + states
+        case TensorDataType.u8.rawValue:
+            guard let scales = first(".weight_scale") else { return nil }
+            let factors = [".weight_scale_2", ".weight_global_scale"]
+            method = factors.contains { source.has(stem + $0) } ? .nvfp4 : .mxfp4
+            (self.scales, endings) = (scales, factors + Self.compressed)
+        case TensorDataType.i8.rawValue:
+            guard let scales = first(".SCB", ".weight_scale") else { return nil }
+            (method, self.scales, endings) = (.int8, scales, [".SCB", ".weight_format"] + Self.compressed)
         case TensorDataType.i32.rawValue:
             guard let scales = first(".scales"), let weights = try? source.shape(name),
                 let shape = try? source.shape(scales)
@@ -51,5 +76,16 @@ struct Packing: Sendable, Hashable {
     }
 
     /// Scales of activations and of cached keys and values, which are computed in float here.
-    private static let unused = [".input_scale", ".activation_scale", ".output_scale", ".k_scale", ".v_scale"]
+    private static let unused = [
+        ".input_scale", ".input_zero_point", ".input_global_scale", ".activation_scale", ".output_scale", ".k_scale",
+        ".v_scale",
+    ]
+    /// What compressed-tensors puts beside weights.
+    private static let compressed =
+        [".weight_scale", ".weight_zero_point", ".weight_shape", ".weight_g_idx"] + unused
+
+    /// Whether a tensor scales cached keys, values or queries of attention.
+    static func isOfCache(_ name: String) -> Bool {
+        [".k_scale", ".v_scale", ".q_scale", ".k_zero_point", ".v_zero_point"].contains(where: name.hasSuffix)
+    }
 }

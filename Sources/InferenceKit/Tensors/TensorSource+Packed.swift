@@ -19,16 +19,40 @@ extension TensorSource {
         case .float8: try float8(tensor, packing, stack, rows: rows, columns: columns)
         case .awq: try awq(tensor, packing, rows: rows, columns: columns)
         case .gptq: try gptq(tensor, packing, rows: rows, columns: columns)
+        case .nvfp4: try nvfp4(tensor, packing, rows: rows, columns: columns)
+        case .mxfp4: try mxfp4(tensor, packing, rows: rows, columns: columns)
+        case .integers: try integers(tensor, packing, rows: rows, columns: columns)
+        case .int8: try int8(tensor, packing, rows: rows, columns: columns)
+        case .table4: try table4(tensor, packing, rows: rows, columns: columns)
         }
     }
 
     /// Scales as the kernels read them.
-    private func scaleFormat(_ scales: StoredTensor) throws(AIError) -> hub_format {
+    func scaleFormat(_ scales: StoredTensor) throws(AIError) -> hub_format {
         guard let format = WeightFormats.named[scales.type], WeightFormats.isFloat(format) else {
             throw .unsupported(
                 path(scales), "scales of \(scales.type) (tensor \"\(scales.name)\") cannot be run yet")
         }
         return format
+    }
+
+    /// The only number of a tensor.
+    func number(_ name: String) throws(AIError) -> Float {
+        let tensor = try find(name)
+        guard tensor.elementCount == 1 else {
+            throw .malformed(path(tensor), "tensor \"\(name)\" has the shape \(tensor.shape), not one number")
+        }
+        return try numbers(name, tensor.shape).array[0]
+    }
+
+    /// What whole blocks of 32 columns need.
+    func checkBlocks(_ tensor: StoredTensor, columns: Int) throws(AIError) {
+        guard columns > 0, columns % 32 == 0, columns <= Int(UInt32.max) else {
+            throw .unsupported(
+                path(tensor),
+                "packed rows of \(columns), which are not whole blocks of 32 (tensor \"\(tensor.name)\"), cannot be run yet"
+            )
+        }
     }
 
     /// FP8: `weight_scale` for all or for each row, `weight_scale_inv` (which multiplies too) for blocks, whose size is in

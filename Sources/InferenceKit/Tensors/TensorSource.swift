@@ -34,7 +34,7 @@ struct TensorSource: Sendable {
             .replacing("LayerNorm.beta", with: "LayerNorm.bias")
     }
 
-    private static let weights = [".parametrizations.weight.original", ".qweight"]
+    private static let weights = [".parametrizations.weight.original", ".qweight", ".weight_packed"]
 
     var names: some Sequence<String> { places.keys }
     func has(_ name: String) -> Bool { places[name] != nil }

@@ -138,7 +138,7 @@ struct TensorTable: Sendable {
             for member in source.members(name(.head, nil)) { left.remove(member) }
         }
         left = left.filter { name in
-            !names.isOptional(name) && !names.isOtherHead(name, prefix: prefix)
+            !names.isOptional(name) && !Packing.isOfCache(name) && !names.isOtherHead(name, prefix: prefix)
                 && ![.buffer, .vision, .audio].contains(TensorPart(name)) && !name.contains("multi_modal_projector")
         }
         let used = Set(source.names).subtracting(left)

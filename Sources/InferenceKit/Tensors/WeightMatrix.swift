@@ -36,15 +36,14 @@ struct WeightMatrix: Sendable {
             part.weights = layout.weights + range.lowerBound * layout.stride
         }
         part.first += range.lowerBound
-        if layout.format == HUB_MLX {
+        if layout.format == HUB_MLX || layout.format == HUB_INT8 {
             let scales = range.lowerBound * (layout.columns / Int(layout.group))
             let element = Int(hub_info(layout.scale_format).bytes)
             part.scales = layout.scales + scales * element
-            part.biases = layout.biases + scales * element
+            if layout.biases != nil { part.biases = layout.biases + scales * element }
         }
-        if layout.format == HUB_MXFP4_APART {
-            part.scales = layout.scales + range.lowerBound * (layout.columns / Int(hub_info(layout.format).block))
-        }
+        if layout.format == HUB_MXFP4_APART { part.scales = layout.scales + range.lowerBound * (layout.columns / 32) }
+        if layout.format == HUB_NVFP4 { part.scales = layout.scales + range.lowerBound * (layout.columns / 16) }
         return WeightMatrix(part, in: files)
     }
 

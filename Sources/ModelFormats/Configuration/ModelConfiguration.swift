@@ -68,7 +68,24 @@ package struct ModelConfiguration: Sendable {
     package static func read(folder: String, isForgiving: Bool = false) throws(AIError) -> ModelConfiguration? {
         let path = Path.join(folder, "config.json")
         guard let json = try JSONFile.read(path) else { return nil }
-        return try ModelConfiguration(json, path: path, isForgiving: isForgiving)
+        let other = declaresPacking(json) ? nil : try JSONFile.read(Path.join(folder, packingName))
+        return try ModelConfiguration(adding(other, to: json), path: path, isForgiving: isForgiving)
+    }
+
+    /// Where ModelOpt says how it packed weights; its older versions said it nowhere else.
+    package static let packingName = "hf_quant_config.json"
+
+    /// Whether `config.json` says it.
+    package static func declaresPacking(_ json: JSON) -> Bool {
+        ["quantization_config", "compression_config", "quantization"].contains { json[$0] != nil }
+    }
+
+    /// `config.json` with the content of ``packingName``, if there is one.
+    package static func adding(_ packing: JSON?, to json: JSON) -> JSON {
+        guard var settings = json.object, var found = packing?["quantization"]?.object else { return json }
+        found["quant_method"] = "modelopt"
+        settings["quantization_config"] = .object(found)
+        return .object(settings)
     }
 
     /// - Parameter isForgiving: see ``read(folder:isForgiving:)``.

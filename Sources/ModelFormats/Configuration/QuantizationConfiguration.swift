@@ -34,7 +34,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
     /// Rows and columns of a block that has a scale, if the file says.
     package let blockSize: [Int]?
     /// The layout, where a method has several, if the file says: of compressed-tensors `float-quantized`, `pack-quantized`,
-    /// of AWQ `gemm`, of GPTQ `gptq`, `gptq_v2`.
+    /// of AWQ `gemm`, of GPTQ `gptq`, `gptq_v2`, of ModelOpt `nvfp4`, `fp8`.
     package let format: String?
     /// MLX's packing of layers not in ``overrides``.
     package let packing: Packing?
@@ -134,6 +134,10 @@ package struct QuantizationConfiguration: Sendable, Hashable {
             case .awq where other.optionalText("backend") == "llm-awq": "llm-awq"
             case .awq: other.optionalText("version") ?? other.optionalText("format")
             case .gptq: other.optionalText("checkpoint_format") ?? other.optionalText("format")
+            // Those that turn activations while the model runs.
+            case .compressedTensors where (try other.object("transform_config")?.all["config_groups"]?.object) ?? [:] != [:]:
+                "transform_config"
+            case .modelOpt: algorithm
             case .compressedTensors: other.optionalText("format") ?? group?.optionalText("format")
             default: nil
             }

@@ -1,0 +1,55 @@
+import CKernels
+import HubCore
+import ModelFormats
+
+/// Two e2m1 numbers in a byte, with scales for groups of columns.
+extension TensorSource {
+    /// NVFP4: e4m3 scales of `[rows, columns / 16]`, and a number for all, by which ModelOpt multiplies (`weight_scale_2`) and
+    /// compressed-tensors divides (`weight_global_scale`).
+    func nvfp4(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix {
+        try checkBlocks(tensor, columns: columns)
+        try check(tensor, [rows, columns / 2])
+        let scales = try find(packing.scales)
+        try check(scales, [rows, columns / 16])
+        try check(scales, are: [.u8, .f8E4M3])
+        let (factor, divisor) = (packing.stem + ".weight_scale_2", packing.stem + ".weight_global_scale")
+        var layout = hub_matrix()
+        layout.format = HUB_NVFP4
+        layout.group = 16
+        layout.factor = has(factor) ? try number(factor) : 1 / (try number(divisor))
+        guard layout.factor.isFinite else {
+            throw .malformed(path(tensor), "the scale of tensor \"\(tensor.name)\" is not a finite number")
+        }
+        return try pairs(tensor, scales, layout, rows: rows, columns: columns)
+    }
+
+    /// MXFP4: exponents of `[rows, columns / 32]`.
+    func mxfp4(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix {
+        try checkBlocks(tensor, columns: columns)
+        try check(tensor, [rows, columns / 2])
+        let scales = try find(packing.scales)
+        try check(scales, [rows, columns / 32])
+        try check(scales, are: [.u8, .f8E8M0])
+        var layout = hub_matrix()
+        layout.format = HUB_MXFP4_APART
+        return try pairs(tensor, scales, layout, rows: rows, columns: columns)
+    }
+
+    private func check(_ scales: StoredTensor, are types: [TensorDataType]) throws(AIError) {
+        guard types.contains(where: { $0.rawValue == scales.type }) else {
+            throw .unsupported(path(scales), "scales of \(scales.type) (tensor \"\(scales.name)\") cannot be run yet")
+        }
+    }
+
+    private func pairs(
+        _ tensor: StoredTensor, _ scales: StoredTensor, _ kind: hub_matrix, rows: Int, columns: Int
+    ) throws(AIError) -> WeightMatrix {
+        var layout = kind
+        layout.weights = UnsafeRawPointer(try address(tensor))
+        layout.scales = UnsafeRawPointer(try address(scales))
+        layout.stride = columns / 2
+        layout.rows = rows
+        layout.columns = columns
+        return matrix(layout, of: [tensor, scales])
+    }
+}

@@ -1,0 +1,117 @@
+import CKernels
+import HubCore
+import ModelFormats
+
+/// Integers of compressed-tensors, and LLM.int8's (https://arxiv.org/abs/2208.07339).
+extension TensorSource {
+    /// `pack-quantized`: words along the columns, less the middle of their range; scales of `[rows, groups]`; zeros, if there
+    /// are any, in words along the rows, or as bytes in older files.
+    /// https://github.com/vllm-project/compressed-tensors (pack_quantized.py)
+    func integers(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix
+    {
+        try checkBlocks(tensor, columns: columns)
+        guard tensor.shape.count == 2, tensor.shape[1] * 32 % columns == 0 else {
+            throw .malformed(
+                path(tensor),
+                "tensor \"\(tensor.name)\" has the shape \(tensor.shape); the configuration says [\(rows), \(columns)]")
+        }
+        let bits = tensor.shape[1] * 32 / columns
+        guard [2, 4, 8].contains(bits) else {
+            throw .unsupported(path(tensor), "\(bits)-bit words (tensor \"\(tensor.name)\") cannot be run yet")
+        }
+        try check(tensor, [rows, columns * bits / 32])
+        var (layout, members) = try scaled(tensor, packing, rows: rows, columns: columns)
+        layout.format = HUB_MLX
+        layout.bits = UInt8(bits)
+        layout.stride = columns * bits / 8
+        try checkOrder(packing, columns: columns, group: Int(layout.group))
+        let name = packing.stem + ".weight_zero_point"
+        guard has(name) else { return matrix(layout, of: members) }
+        let zeros = try find(name)
+        let groups = columns / Int(layout.group)
+        if zeros.type == TensorDataType.i32.rawValue {
+            try check(zeros, [(rows * bits + 31) / 32, groups])
+            layout.zeros = UnsafeRawPointer(try address(zeros))
+            layout.zero_stride = groups * 4
+            members.append(zeros)
+        } else {
+            try checkZeros(zeros)
+        }
+        return matrix(layout, of: members)
+    }
+
+    /// `int-quantized`: signed bytes with `weight_scale` for each row or group; bitsandbytes' with `SCB`, the largest number
+    /// of each row.
+    func int8(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix {
+        try checkBlocks(tensor, columns: columns)
+        try check(tensor, [rows, columns])
+        var (layout, members) = try scaled(tensor, packing, rows: rows, columns: columns)
+        layout.format = HUB_INT8
+        layout.stride = columns
+        layout.factor = packing.scales.hasSuffix(".SCB") ? 1 / 127 : 1
+        let order = packing.stem + ".weight_format"
+        if has(order) {
+            let stored = try find(order)
+            guard stored.byteCount == 1, try address(stored).load(as: UInt8.self) == 0 else {
+                throw .unsupported(path(stored), "weights in the order of tensor \"\(order)\" cannot be run yet")
+            }
+        }
+        try checkOrder(packing, columns: columns, group: Int(layout.group))
+        let zeros = packing.stem + ".weight_zero_point"
+        if has(zeros) { try checkZeros(try find(zeros)) }
+        return matrix(layout, of: members)
+    }
+
+    /// With scales of `[rows]` or `[rows, groups]`, or one for all.
+    private func scaled(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> (
+        hub_matrix, [StoredTensor]
+    ) {
+        let scales = try find(packing.scales)
+        let shape = scales.shape.count == 1 ? scales.shape + [1] : scales.shape
+        guard shape.count == 2, shape[0] == rows, shape[1] > 0, columns % shape[1] == 0 else {
+            throw .malformed(
+                path(scales),
+                "tensor \"\(scales.name)\" has the shape \(scales.shape), which does not fit weights of [\(rows), \(columns)]"
+            )
+        }
+        let group = columns / shape[1]
+        guard group % 32 == 0 else {
+            throw .unsupported(path(scales), "scales of \(group) columns (tensor \"\(scales.name)\") cannot be run yet")
+        }
+        var layout = hub_matrix()
+        layout.weights = UnsafeRawPointer(try address(tensor))
+        layout.rows = rows
+        layout.columns = columns
+        layout.group = UInt32(group)
+        layout.scale_format = try scaleFormat(scales)
+        layout.scales = UnsafeRawPointer(try address(scales))
+        return (layout, [tensor, scales])
+    }
+
+    /// Zeros beside weights that need none.
+    private func checkZeros(_ zeros: StoredTensor) throws(AIError) {
+        let bytes = UnsafeRawBufferPointer(start: try address(zeros), count: zeros.byteCount)
+        guard bytes.allSatisfy({ $0 == 0 }) else {
+            throw .unsupported(path(zeros), "\(zeros.type) zeros (tensor \"\(zeros.name)\") cannot be run yet")
+        }
+    }
+
+    /// `weight_g_idx` is the group of each column; -1 where nothing was ordered.
+    private func checkOrder(_ packing: Packing, columns: Int, group: Int) throws(AIError) {
+        let name = packing.stem + ".weight_g_idx"
+        guard has(name) else { return }
+        let order = try find(name)
+        try check(order, [columns])
+        guard order.type == TensorDataType.i32.rawValue else {
+            throw .malformed(path(order), "tensor \"\(name)\" is of the type \(order.type)")
+        }
+        let groups = try address(order)
+        for column in 0..<columns {
+            let found = Int(groups.loadUnaligned(fromByteOffset: 4 * column, as: Int32.self))
+            guard found == column / group || found == -1 else {
+                throw .unsupported(
+                    path(order), "columns in an order of their own (tensor \"\(name)\") cannot be run yet")
+            }
+        }
+    }
+}
