@@ -179,6 +179,10 @@ void hub_combine(
     hub_team_run(team, rows, grain(columns * used), combine, &c);
 }
 
+void hub_clamp(float *x, float limit, size_t count) {
+    for (size_t i = 0; i < count; i++) x[i] = fminf(fmaxf(x[i], -limit), limit);
+}
+
 void hub_scale(hub_team *team, float *x, float scale, size_t count) {
     (void)team;
     for (size_t i = 0; i < count; i++) x[i] *= scale;

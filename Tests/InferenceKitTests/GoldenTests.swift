@@ -19,7 +19,7 @@ import Testing
         "micro-qwen3-moe", "micro-qwen3-moe-together", "micro-qwen2-moe", "micro-mixtral", "micro-gpt-oss",
         "micro-gpt-oss-mxfp4",
         "micro-qwen3_5-text", "micro-qwen3_5", "micro-qwen3_5-moe",
-    ]
+    ] + DenseDecoders.goldens
     private static let quantized = [
         "tiny-shakespeare-gguf-f16", "tiny-shakespeare-gguf-q8_0", "tiny-shakespeare-gguf-q4_0",
         "tiny-shakespeare-mlx-4bit", "micro-llama-kquant-gguf-q2_k", "micro-llama-kquant-gguf-q3_k_m",

@@ -20,7 +20,7 @@ import Testing
         "micro/packed-nvfp4", "micro/packed-nvfp4-experts", "micro/packed-int4", "micro/packed-int8", "micro/packed-nf4-nested",
         "micro/t5", "micro/t5-gated", "micro/bart",
         "micro/qwen3_5", "micro/qwen3_5-moe",
-    ]
+    ] + DenseDecoders.steps
 
     private func open(_ name: String, _ options: ModelOptions) throws -> LoadedModel {
         try LoadedModel(FolderReading(Fixtures.path(name)), options: options)

@@ -51,8 +51,8 @@ MODELS = {
     "gpt_oss": dict(num_local_experts=3, num_experts_per_tok=2, head_dim=6),
     "llama4_text": dict(
         num_hidden_layers=4, head_dim=6, num_local_experts=3, intermediate_size_mlp=28, interleave_moe_layer_step=2),
-    "gpt2": GPT2, "gpt2-inner": dict(GPT2, n_inner=40), "gptj": dict(GPT2, rotary_dim=2), "gpt_neox": {},
-    "gpt_neox-unbiased": dict(attention_bias=False), "falcon": dict(new_decoder_architecture=True, num_kv_heads=2),
+    "gpt2": GPT2, "gpt2-inner": dict(GPT2, n_inner=40), "gptj": dict(GPT2, rotary_dim=2), "gpt_neox": dict(rotary_pct=0.5),
+    "gpt_neox-unbiased": dict(rotary_pct=0.5, attention_bias=False), "falcon": dict(new_decoder_architecture=True, num_kv_heads=2),
     "falcon-multi": dict(multi_query=True),
     "falcon-serial": dict(multi_query=False, parallel_attn=False, bias=True, num_key_value_heads=4),
     "bloom": dict(n_layer=2, n_head=4), "opt": dict(ffn_dim=24, word_embed_proj_dim=16),

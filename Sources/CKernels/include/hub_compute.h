@@ -239,6 +239,8 @@ void hub_split(hub_team *team, const float *x, size_t rows, size_t columns, floa
 void hub_combine(
     hub_team *team, const float *results, size_t first, size_t end, const uint32_t *places, const float *weights,
     size_t used, float *out, size_t rows, size_t columns);
+/// x = min(max(x, -limit), limit)
+void hub_clamp(float *x, float limit, size_t count);
 /// x = x * scale
 void hub_scale(hub_team *team, float *x, float scale, size_t count);
 /// x = cap * tanh(x / cap)

@@ -10,6 +10,8 @@ enum Architectures {
         .camembert, .electra, .distilbert, .albert, .nomicBert, .modernBert, .gte, .jinaV3, .euroBert, .esm,
         .embeddingGemma, .mpnet, .debertaV2, .deberta,
         .mobileBert, .qwen2Moe, .qwen3Moe, .mixtral, .gptOss, .t5, .bart, .chronos,
+        .gptNeoX, .gptJ, .phi, .falcon, .stableLM, .bloom, .gptNeo, .starCoder,
+        .starCoder2, .mpt, .olmo, .olmo2, .exaone4, .cohere, .cohere2,
     ]
 
     /// The ways of packing weights in safetensors that run.

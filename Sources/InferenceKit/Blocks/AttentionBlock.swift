@@ -1,5 +1,6 @@
 import CKernels
 import HubCore
+import Libc
 
 /// Attention over the cached positions of each row's sequence.
 struct AttentionBlock: Sendable {
@@ -13,7 +14,7 @@ struct AttentionBlock: Sendable {
     /// What its result is multiplied with; nil for nothing.
     private let gate: Linear?
     private let output: Linear
-    /// Before the rotation; nil for none.
+    /// nil for none.
     private let norms: (query: NormBlock?, key: NormBlock?, value: NormBlock?)
     /// A logit of each head beside its scores; nil for none.
     private let sinks: FloatBuffer?
@@ -44,9 +45,8 @@ struct AttentionBlock: Sendable {
             self.distances = nil
         }
         norms = (
-            try table.optionalNorm(d.headNorm, .queryNorm, layer),
-            try table.optionalNorm(d.headNorm, .keyNorm, layer),
-            d.valueNorm.map { NormBlock(width: d.headSize, epsilon: $0) }
+            try table.headNorm(d, .queryNorm, d.heads, layer), try table.headNorm(d, .keyNorm, d.kvHeads, layer),
+            d.valueNorm.map { NormBlock(.init(epsilon: $0), width: d.headSize) }
         )
     }
 
@@ -58,18 +58,15 @@ struct AttentionBlock: Sendable {
         _ x: FloatBuffer, values: FloatBuffer? = nil, _ step: Step, layer: Int, _ w: Workspace,
         into out: FloatBuffer
     ) {
-        let (d, rows, team) = (description, step.count, w.team)
+        let (d, rows) = (description, step.count)
         project(x, values, rows, w)
-        norms.query?.apply(w.queries.start, rows: rows * d.heads, team, into: w.queries.start)
-        if let rotary {
-            rotary.block.apply(
-                w.queries, rows: rows, heads: d.heads, headSize: d.headSize, w.angles[rotary.kind], team)
-        }
+        complete(w.queries, norms.query, heads: d.heads, rows: rows, w)
+        if let temperature = d.temperature { heat(step, temperature, w) }
         if d.source == nil { keep(step, layer, w) }
         attend(step, layer, w)
         if gate != nil {
             hub_activate(
-                team.team, HUB_SIGMOID, w.gate.start, w.attended.start, d.queryWidth, rows, d.queryWidth,
+                w.team.team, HUB_SIGMOID, w.gate.start, w.attended.start, d.queryWidth, rows, d.queryWidth,
                 w.attended.start)
         }
         w.multiply(w.attended, rows: rows, columns: d.queryWidth, [(output, out.start)])
@@ -85,17 +82,36 @@ struct AttentionBlock: Sendable {
         if description.hasKeysAsValues {
             w.values.start.update(from: w.keys.start, count: rows * description.keyWidth)
         }
+        guard let limit = description.limit else { return }
+        hub_clamp(w.queries.start, limit, rows * description.queryWidth)
+        for made in [w.keys, w.values] { hub_clamp(made.start, limit, rows * description.keyWidth) }
+    }
+
+    /// Normalises and rotates queries or keys.
+    private func complete(_ x: FloatBuffer, _ norm: NormBlock?, heads: Int, rows: Int, _ w: Workspace) {
+        let d = description
+        let count = d.headNormSpan == .width ? rows : rows * heads
+        if !d.isNormedLast { norm?.apply(x.start, rows: count, w.team, into: x.start) }
+        if let rotary {
+            rotary.block.apply(x, rows: rows, heads: heads, headSize: d.headSize, w.angles[rotary.kind], w.team)
+        }
+        if d.isNormedLast { norm?.apply(x.start, rows: count, w.team, into: x.start) }
+    }
+
+    /// Makes queries of late positions larger.
+    private func heat(_ step: Step, _ temperature: ModelDescription.Temperature, _ w: Workspace) {
+        let width = description.queryWidth
+        for (index, row) in step.rows.enumerated() {
+            let factor = 1 + temperature.factor * logf(Float(1 + row.position / temperature.positions))
+            if factor != 1 { hub_scale(w.team.team, w.queries.start + index * width, factor, width) }
+        }
     }
 
     /// Completes keys and values, and puts them into the caches.
     private func keep(_ step: Step, _ layer: Int, _ w: Workspace) {
         let (d, rows, team) = (description, step.count, w.team)
-        norms.key?.apply(w.keys.start, rows: rows * d.kvHeads, team, into: w.keys.start)
+        complete(w.keys, norms.key, heads: d.kvHeads, rows: rows, w)
         norms.value?.apply(w.values.start, rows: rows * d.kvHeads, team, into: w.values.start)
-        if let rotary {
-            rotary.block.apply(
-                w.keys, rows: rows, heads: d.kvHeads, headSize: d.headSize, w.angles[rotary.kind], team)
-        }
         for (index, row) in step.rows.enumerated() {
             row.cache.store(
                 layer, position: row.position, keys: w.keys.start + index * d.keyWidth,
@@ -171,11 +187,12 @@ extension TensorTable {
         has(role, layer) ? try linear(role, layer) : nil
     }
 
-    /// A norm of this kind; nil if the description has none.
-    func optionalNorm(_ norm: ModelDescription.Norm?, _ role: TensorRole, _ layer: Int) throws(AIError)
+    /// The norm of queries or keys; nil if the description has none.
+    func headNorm(_ d: ModelDescription.Attention, _ role: TensorRole, _ heads: Int, _ layer: Int) throws(AIError)
         -> NormBlock?
     {
-        guard let norm, has(role, layer) else { return nil }
-        return try NormBlock(norm, role, layer, self)
+        guard let norm = d.headNorm, has(role, layer) else { return nil }
+        guard d.headNormSpan == .each else { return try NormBlock(norm, role, layer, self) }
+        return try NormBlock(heads: heads, norm, role, layer, self)
     }
 }

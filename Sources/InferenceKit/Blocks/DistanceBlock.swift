@@ -15,6 +15,11 @@ struct DistanceBlock: Sendable {
         throws(AIError)
     {
         let longest = model.maxPositions
+        if case .slopes(let slopes) = d.buckets {
+            (self.longest, rows, vectors) = (longest, [], nil)
+            biases = Self.list(slopes, longest)
+            return
+        }
         (self.longest, rows) = (longest, (1 - longest..<longest).reversed().map { UInt32(d.row($0)) })
         let stored = try table.matrix(.distances)
         let values = stored.widened()
@@ -33,6 +38,18 @@ struct DistanceBlock: Sendable {
                 values.start, rows: stored.rows, team, into: values.start)
         }
         (biases, vectors) = (nil, (kind, values))
+    }
+
+    /// What slopes make of each distance.
+    private static func list(_ slopes: [Float], _ longest: Int) -> FloatBuffer {
+        let stride = DistanceSpace.stride(longest)
+        let lists = FloatBuffer(slopes.count * stride)
+        for (head, slope) in slopes.enumerated() {
+            for place in 0..<stride {
+                lists.start[head * stride + place] = -slope * Float(abs(longest - 1 - place))
+            }
+        }
+        return lists
     }
 
     /// The lists of a layer for texts of up to a length.

@@ -15,6 +15,8 @@ struct LayerBlock: Sendable {
     private let input: LayerInputBlock?
     /// Of the rows after it.
     private let factor: Float
+    /// Of what a half adds.
+    private let added: Float
 
     /// What the second half is.
     private enum Second {
@@ -42,11 +44,11 @@ struct LayerBlock: Sendable {
         _ d: ModelDescription.Layer, isCausal: Bool, rotary: (RotaryBlock, Int)?, distances: DistanceBlock?,
         inputs: ModelDescription.LayerInputs?, _ layer: Int, _ table: TensorTable
     ) throws(AIError) {
-        placement = d.norms
+        (placement, added) = (d.norms, d.added)
         input = if let inputs { try LayerInputBlock(inputs, layer, table) } else { nil }
         factor = d.hasFactor ? try table.vector(.layerFactor, layer).array[0] : 1
         func norm(_ role: TensorRole) throws(AIError) -> NormBlock? {
-            table.has(role, layer) ? try NormBlock(d.norm, role, layer, table) : nil
+            d.hasNorm(role) || table.has(role, layer) ? try NormBlock(d.norm, role, layer, table) : nil
         }
         if let described = d.attention {
             attention = (
@@ -122,6 +124,20 @@ struct LayerBlock: Sendable {
         bottleneck?.enter(rows: step.count, w)
         let stream = bottleneck == nil ? w.hidden : w.narrow
         let (wide, width) = (width, bottleneck?.width ?? width)
+        if case .parallel = placement {
+            both(step, layer: layer, width: width, w)
+        } else {
+            oneByOne(step, stream, layer: layer, state: state, width: width, w)
+        }
+        bottleneck?.leave(rows: step.count, w)
+        input?.apply(rows: step.count, layer: number, w)
+        if factor != 1 { hub_scale(w.team.team, w.hidden.start, factor, step.count * wide) }
+    }
+
+    /// The halves one after the other.
+    private func oneByOne(
+        _ step: Step, _ stream: FloatBuffer, layer: Int, state: Int, width: Int, _ w: Workspace
+    ) {
         if let (block, norms) = attention {
             half(norms, stream, step.count, width, w) { x in
                 block.apply(
@@ -148,9 +164,18 @@ struct LayerBlock: Sendable {
                 block.apply(x, of: stream, rows: step.count, w, into: w.branch)
             }
         }
-        bottleneck?.leave(rows: step.count, w)
-        input?.apply(rows: step.count, layer: number, w)
-        if factor != 1 { hub_scale(w.team.team, w.hidden.start, factor, step.count * wide) }
+    }
+
+    /// Both halves of the same rows; so the second norm comes before the first addition.
+    private func both(_ step: Step, layer: Int, width: Int, _ w: Workspace) {
+        guard let attention, let second = feedForwards.first else { preconditionFailure("a half is missing") }
+        let (rows, team) = (step.count, w.team)
+        attention.norms.before?.apply(w.hidden.start, rows: rows, team, into: w.normed.start)
+        attention.block.apply(w.normed, step, layer: layer, w, into: w.branch)
+        second.norms.before?.apply(w.hidden.start, rows: rows, team, into: w.normed.start)
+        hub_add(team.team, w.hidden.start, w.branch.start, added, rows * width)
+        second.block.apply(w.normed, of: w.hidden, rows: rows, w, into: w.branch)
+        hub_add(team.team, w.hidden.start, w.branch.start, added, rows * width)
     }
 
     /// One half: the norm before, the block, the addition, the norm after.
@@ -164,8 +189,10 @@ struct LayerBlock: Sendable {
         } else {
             block(stream)
         }
-        if placement == .around { norms.after?.apply(w.branch.start, rows: rows, w.team, into: w.branch.start) }
-        hub_add(w.team.team, stream.start, w.branch.start, 1, rows * width)
+        if placement == .around || placement == .inside {
+            norms.after?.apply(w.branch.start, rows: rows, w.team, into: w.branch.start)
+        }
+        hub_add(w.team.team, stream.start, w.branch.start, added, rows * width)
         if placement == .after { norms.after?.apply(stream.start, rows: rows, w.team, into: stream.start) }
     }
 }

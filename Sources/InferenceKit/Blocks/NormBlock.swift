@@ -8,18 +8,26 @@ struct NormBlock: Sendable {
     /// nil where all weights are 1.
     private let weight: FloatBuffer?
     private let bias: FloatBuffer?
+    /// Rows that come after one another with weights of their own.
+    private var weights = 1
 
     init(_ norm: ModelDescription.Norm, _ role: TensorRole, _ layer: Int?, _ table: TensorTable) throws(AIError) {
         self.norm = norm
-        let weight = try table.vector(role, layer)
+        guard norm.hasWeight else {
+            (width, weight, bias) = (table.width, Self.ones(norm, table.width), nil)
+            return
+        }
+        var weight = try table.vector(role, layer)
+        if case .layer(_, let offset) = norm.kind, offset != 0 {
+            weight = FloatBuffer(weight.array.map { $0 + offset })
+        }
         (self.weight, width) = (weight, weight.count)
         bias = try table.bias(role, layer)
     }
 
-    /// An RMS norm without a weight.
-    init(width: Int, epsilon: Float) {
-        norm = ModelDescription.Norm(epsilon: epsilon)
-        (self.width, weight, bias) = (width, nil, nil)
+    /// Without a weight.
+    init(_ norm: ModelDescription.Norm, width: Int) {
+        (self.norm, self.width, weight, bias) = (norm, width, Self.ones(norm, width), nil)
     }
 
     /// An RMS norm with this weight.
@@ -28,16 +36,34 @@ struct NormBlock: Sendable {
         (width, self.weight, bias) = (weight.count, FloatBuffer(weight), nil)
     }
 
-    /// Normalises rows of the weight's length, one after the other; in place where `out` is `x`.
+    /// What stands for no weight.
+    private static func ones(_ norm: ModelDescription.Norm, _ width: Int) -> FloatBuffer? {
+        if case .rms = norm.kind { nil } else { FloatBuffer(Array(repeating: 1, count: width)) }
+    }
+
+    /// One with a weight for each head, `[heads][width]`.
+    init(
+        heads: Int, _ norm: ModelDescription.Norm, _ role: TensorRole, _ layer: Int, _ table: TensorTable
+    ) throws(AIError) {
+        let weight = try table.matrix(role, layer)
+        (self.norm, width, bias, weights) = (norm, weight.columns, nil, heads)
+        self.weight = weight.widened()
+    }
+
+    /// Normalises rows of the norm's width, one after the other; in place where `out` is `x`.
     func apply(
         _ x: UnsafeMutablePointer<Float>, rows: Int, _ team: ComputeTeam, into out: UnsafeMutablePointer<Float>
     ) {
-        switch norm.kind {
-        case .rms(let offset):
-            hub_rms_norm(team.team, x, width, rows, width, weight?.start, offset, norm.epsilon, out, width)
-        case .layer:
-            hub_layer_norm(team.team, x, width, rows, width, weight?.start, bias?.start, norm.epsilon, out, width)
-        case .affine: hub_affine(team.team, x, rows, width, weight?.start, bias?.start, out)
+        let (rows, stride) = (rows / weights, width * weights)
+        for index in 0..<weights {
+            let (x, out, weight) = (x + index * width, out + index * width, weight.map { $0.start + index * width })
+            switch norm.kind {
+            case .rms(let offset):
+                hub_rms_norm(team.team, x, stride, rows, width, weight, offset, norm.epsilon, out, stride)
+            case .layer:
+                hub_layer_norm(team.team, x, stride, rows, width, weight, bias?.start, norm.epsilon, out, stride)
+            case .affine: hub_affine(team.team, x, rows, width, weight, bias?.start, out)
+            }
         }
     }
 }

@@ -106,26 +106,12 @@ extension TensorPlan {
         "granitemoe": llama3,
         "llama4": file(
             joined(norms3, attention3, gated3, experts3(), shared3("moe_intermediate_size")), top: factors),
-        "glm4": glm4File, "command-r": command, "cohere2": command,
-        "olmo": file(joined(attention3, gated3), norm: ""), "olmo2": olmo2File,
+        "glm4": glm4File,
         "olmoe": file(joined(norms3, "attn_q_norm.weight q", "attn_k_norm.weight k", attention3, experts3("f"))),
         "deepseek2": file(
             joined(norms3, latent3, gated3, experts3(), shared3("n_shared_experts*moe_intermediate_size")),
             ["first_k_dense_replace": 0]),
-        "falcon": file(
-            joined(
-                "attn_norm.* h", "~attn_norm_2.* h", "attn_qkv.weight q+2*k h", "attn_output.weight h q",
-                "ffn_up.weight i h", "ffn_down.weight h i"), norm: normPair),
-        "starcoder2": file(
-            joined(
-                "attn_norm.* h", "ffn_norm.* h", attention3, "ffn_up.weight i h", "ffn_down.weight h i",
-                "~ffn_up.bias i", "~ffn_down.bias h"), norm: normPair),
-        "phi2": file(
-            joined("attn_norm.* h", "attn_output.bias h", attention3, "ffn_up.* i h", "ffn_down.* h i"),
-            norm: joined(normPair, "output.bias v")),
         "mamba": file(mambaFile),
-        "gptneox": file(gpt, norm: normPair),
-        "bloom": file(gpt, norm: joined("token_embd_norm.* h", normPair)),
     ]
 
     /// The GGUF name of a `model_type`: in most cases the same without underscores.
@@ -137,7 +123,7 @@ extension TensorPlan {
 
     /// The names that differ by more.
     private static let otherNames = [
-        "cohere": "command-r", "phi": "phi2", "deepseek_v2": "deepseek2", "deepseek_v3": "deepseek2",
-        "kimi_k2": "deepseek2", "mixtral": "llama", "llama4_text": "llama4", "olmo3": "olmo2",
+        "deepseek_v2": "deepseek2", "deepseek_v3": "deepseek2",
+        "kimi_k2": "deepseek2", "mixtral": "llama", "llama4_text": "llama4",
     ]
 }

@@ -36,6 +36,9 @@ struct TensorTable: Sendable {
 
     private func own(_ role: TensorRole) -> TensorRole { isEncoder ? .encoder(role) : role }
 
+    /// The width of the model.
+    var width: Int { description.width }
+
     /// The stored name of a tensor.
     private func name(_ role: TensorRole, _ layer: Int?, isBias: Bool = false) -> String {
         names.name(own(role), layer: layer, isBias: isBias, prefix: prefix)
@@ -60,16 +63,26 @@ struct TensorTable: Sendable {
     /// A matrix, one part above the other.
     func parts(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> [WeightMatrix] {
         let (first, range, rows) = place(role, layer)
-        guard (isEncoder ? names.encoders[0] : names).isPackedByHead, range.count < rows,
-            let heads = layer.flatMap({ description.layers[$0].attention?.heads })
-        else { return [try matrix(role, layer)] }
+        let pieces = pieces(range, of: rows, members(role, isBias: false), layer)
+        guard pieces.count > 1 else { return [try matrix(role, layer)] }
         let whole = try whole(first, role, layer, rows: rows)
         var parts: [WeightMatrix] = []
-        for head in 0..<heads {
-            let start = (head * rows + range.lowerBound) / heads
-            parts.append(try whole.rows(start..<start + range.count / heads))
-        }
+        for piece in pieces { parts.append(try whole.rows(piece)) }
         return parts
+    }
+
+    /// Where the rows of a packed matrix are: `range` if each matrix is in one piece, otherwise some rows of each group
+    /// of heads that share a key, or of each head where no keys are among the members.
+    private func pieces(_ range: Range<Int>, of rows: Int, _ members: [TensorRole], _ layer: Int?) -> [Range<Int>] {
+        guard (isEncoder ? names.encoders[0] : names).isPackedByHead, range.count < rows,
+            let attention = layer.flatMap({ description.layers[$0].attention })
+        else { return [range] }
+        let hasKeys = members.contains { $0 == own(.key) }
+        let groups = hasKeys ? attention.kvHeads : attention.heads
+        return (0..<groups).map { group in
+            let start = (group * rows + range.lowerBound) / groups
+            return start..<start + range.count / groups
+        }
     }
 
     /// The stored tensor that begins with a matrix of the role `first`.
@@ -99,7 +112,8 @@ struct TensorTable: Sendable {
         guard shape(role, layer, isBias: true) != nil else { return nil }
         let (first, range, rows) = place(role, layer, isBias: true)
         let whole = try source.vector(name(first, layer, isBias: true), rows)
-        return range.count == rows ? whole : FloatBuffer(whole.array[range])
+        guard range.count < rows else { return whole }
+        return FloatBuffer(pieces(range, of: rows, members(role, isBias: true), layer).flatMap { whole.array[$0] })
     }
 
     /// A vector that only some files have; nil if this one does not.

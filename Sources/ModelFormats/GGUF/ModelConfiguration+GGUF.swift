@@ -26,6 +26,8 @@ extension ModelConfiguration {
                 members.append((name, .array(numbers.filter { $0 != 0 }.map { .int($0) })))
             } else if value.int == nil, let number = value.double {
                 members.append((name, .double(number)))
+            } else if let flag = value.bool {
+                members.append((name, .bool(flag)))
             }
         }
         let known = JSONObject(members)
@@ -105,6 +107,9 @@ extension ModelConfiguration {
         ("rope.dimension_count", "qk_rope_head_dim"), ("full_attention_interval", "full_attention_interval"),
         ("attention.shared_kv_layers", "num_kv_shared_layers"), ("attention.chunk_size", "attention_chunk_size"),
         // Specific to some architectures.
+        ("use_parallel_residual", "use_parallel_residual"), ("logit_scale", "logit_scale"),
+        ("attention.clamp_kqv", "clip_qkv"), ("attention.scale", "attention_multiplier"),
+        ("embedding_scale", "embedding_multiplier"), ("residual_scale", "residual_multiplier"),
         ("expert_feed_forward_length", "moe_intermediate_size"), ("expert_shared_count", "n_shared_experts"),
         ("expert_shared_feed_forward_length", "shared_expert_intermediate_size"),
         ("leading_dense_block_count", "first_k_dense_replace"),

@@ -5,7 +5,7 @@ import ModelFormats
 extension Architecture {
     static let gpt2 = Architecture(
         "GPT-2", ["gpt2"], gguf: ["gpt2"], classes: [.generator("GPT2LMHeadModel"), .base("GPT2Model")],
-        names: .gpt2, ggufTensors: .gpt2GGUF
+        names: .gpt2, ggufTensors: .packedGGUF
     ) { settings throws(AIError) in
         let c = settings.configuration
         let width = try settings.need(c.hiddenSize, "n_embd")
@@ -44,10 +44,4 @@ extension TensorNames {
             .down: "mlp.c_proj",
         ],
         packed: [[.query, .key, .value]], isTransposed: true, ignored: ["attn.bias", "attn.masked_bias"])
-
-    fileprivate static let gpt2GGUF: TensorNames = {
-        var names = gguf.with([.query: "attn_qkv"])
-        names.packed = [[.query, .key, .value]]
-        return names
-    }()
 }

@@ -1,4 +1,22 @@
 import HubCore
+import ModelFormats
+
+/// Phi 1 (https://arxiv.org/abs/2306.11644) and 2: halves in parallel behind one norm, a part of a head rotates, biases.
+extension Architecture {
+    // llama.cpp's converter packed Phi 2 at first.
+    static let phi = Architecture(
+        "Phi 1 and 2", ["phi"], gguf: ["phi2"], classes: .decoder("Phi"), names: .phi, otherGGUF: [.packedGGUF]
+    ) { settings throws(AIError) in
+        var model = try settings.plainDecoder(activation: .geluTanh, isGrouped: true)
+        model.placeNorms(.parallel(sharesNorm: true))
+        let headSize = model.layers.first?.attention?.headSize ?? 0
+        let rotary = try settings.rotary(headSize: headSize, share: 0.5)
+        let headNorm = settings.flag("qk_layernorm") == true ? model.finalNorm : nil
+        model.eachAttention { ($0.rotary, $0.headNorm) = (rotary, headNorm) }
+        model.head?.hasBias = true
+        return model
+    }
+}
 
 /// Phi-3 and Phi-4 (https://arxiv.org/abs/2404.14219): packed projections, and longrope.
 extension Architecture {
@@ -18,6 +36,11 @@ extension Architecture {
 }
 
 extension TensorNames {
+    fileprivate static let phi = llama.with([
+        .finalNorm: "final_layernorm", .attentionOutput: "self_attn.dense", .queryNorm: "self_attn.q_layernorm",
+        .keyNorm: "self_attn.k_layernorm", .up: "mlp.fc1", .down: "mlp.fc2",
+    ])
+
     private static let packs: [[TensorRole]] = [[.query, .key, .value], [.gate, .up]]
 
     fileprivate static let phi3: TensorNames = {

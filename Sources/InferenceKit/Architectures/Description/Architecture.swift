@@ -21,16 +21,20 @@ struct Architecture: Sendable {
     let otherNames: [TensorNames]
     /// The tensors' names in GGUF.
     let ggufTensors: TensorNames
+    /// Other names that converters have written.
+    let otherGGUF: [TensorNames]
     private let describing: @Sendable (inout Settings) throws(AIError) -> ModelDescription
 
     init(
         _ name: String, _ modelTypes: [String], calledLike: String? = nil, gguf: [String], classes: [ModelClass],
         names: TensorNames = .llama,
         otherNames: [TensorNames] = [], ggufTensors: TensorNames = .gguf,
+        otherGGUF: [TensorNames] = [],
         describe: @escaping @Sendable (inout Settings) throws(AIError) -> ModelDescription
     ) {
         (self.name, self.modelTypes, ggufNames, self.classes) = (name, modelTypes, gguf, classes)
-        (self.names, self.otherNames, self.ggufTensors, describing) = (names, otherNames, ggufTensors, describe)
+        (self.names, self.otherNames, describing) = (names, otherNames, describe)
+        (self.ggufTensors, self.otherGGUF) = (ggufTensors, otherGGUF)
         self.calledLike = calledLike
     }
 
@@ -55,7 +59,7 @@ struct Architecture: Sendable {
             }
         }
         var description = try describing(&settings)
-        var names = configuration.isGGUF ? ggufTensors : names(stored)
+        var names = names(stored, isGGUF: configuration.isGGUF)
         try chosen.complete(&description, &settings)
         if description.head?.hasTensors == true, let stored, !configuration.isGGUF,
             isBare(stored, configuration, names)
@@ -69,16 +73,18 @@ struct Architecture: Sendable {
         return (description, names, settings.obstacles)
     }
 
-    /// The names that a checkpoint has, by those of the first layer's queries and of what widens its rows.
-    private func names(_ stored: Set<String>?) -> TensorNames {
-        guard let stored, !otherNames.isEmpty else { return names }
-        func has(_ role: TensorRole, _ names: TensorNames) -> Bool {
-            guard names.stems[role] != nil else { return true }
-            let mark = names.name(role, layer: 0, isBias: false, prefix: "")
-            return stored.contains { $0.hasSuffix(mark) }
+    /// The names of which a file's first layer has most.
+    private func names(_ stored: Set<String>?, isGGUF: Bool) -> TensorNames {
+        let (usual, others) = isGGUF ? (ggufTensors, otherGGUF) : (names, otherNames)
+        guard let stored else { return usual }
+        func count(_ names: TensorNames) -> Int {
+            names.marks.count { role in
+                guard names.stems[role] != nil else { return true }
+                let mark = names.name(role, layer: 0, isBias: false, prefix: "")
+                return stored.contains { $0.hasSuffix(mark) }
+            }
         }
-        let found = ([names] + otherNames).filter { has(.query, $0) }
-        return found.first { has(.up, $0) } ?? found.first ?? names
+        return others.reduce(usual) { count($1) > count($0) ? $1 : $0 }
     }
 
     /// Whether a checkpoint is that of the model without any head: its names have no prefix, whatever class its

@@ -34,11 +34,16 @@ extension ModelDescription {
             /// From the middle of the table to both sides; where `furthest` is given, distances of more than a quarter of
             /// the rows share rows by logarithm.
             case middle(furthest: Int?)
+            /// There is no table: a head lowers scores by its slope times the distance.
+            case slopes([Float])
         }
     }
 }
 
 extension ModelDescription.Distances {
+    /// Whether it is stored.
+    var hasTable: Bool { rows > 0 }
+
     /// The row of a distance: the query's position less the key's. Logarithms are rounded as the reference rounds them.
     func row(_ distance: Int) -> Int {
         switch buckets {
@@ -50,6 +55,7 @@ extension ModelDescription.Distances {
             let half = rows / 2
             let place = furthest.map { Self.far(distance, half / 2, $0) } ?? distance
             return min(max(half + place, 0), rows - 1)
+        case .slopes: return 0
         }
     }
 

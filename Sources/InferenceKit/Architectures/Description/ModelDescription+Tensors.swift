@@ -19,8 +19,8 @@ extension ModelDescription {
             if bias { needs.append(TensorNeed(role: role, layer: layer, isBias: true, shape: [shape[0]])) }
         }
         func add(_ role: TensorRole, _ norm: Norm?, _ width: Int) {
-            guard let norm else { return }
-            add(role, width, bias: norm.kind == .layer(hasBias: true) || norm.kind == .affine)
+            guard let norm, norm.hasWeight else { return }
+            add(role, width, bias: norm.hasBias)
         }
         guard let layer else {
             let table = embedding.width ?? width
@@ -48,7 +48,7 @@ extension ModelDescription {
                 add(.layerProjection, layerInputWidth, width)
                 add(.layerProjectionNorm, inputs.norm, inputs.width)
             }
-            if let distances {
+            if let distances, distances.hasTable {
                 let heads = layers.first?.attention?.heads ?? 0
                 add(.distances, distances.rows, distances.vectors == nil ? heads : width)
                 add(.distancesNorm, distances.vectors?.norm, width)
@@ -65,8 +65,14 @@ extension ModelDescription {
             if head.hasBias { needs.append(TensorNeed(role: .head, isBias: true, shape: [outputs])) }
             return needs
         }
+        func addNorm(_ role: TensorRole, _ a: Attention, _ heads: Int) {
+            switch a.headNormSpan {
+            case .head: add(role, a.headNorm, a.headSize)
+            case .width: add(role, a.headNorm, heads * a.headSize)
+            case .each: if a.headNorm != nil { add(role, heads, a.headSize) }
+            }
+        }
         let d = layers[layer]
-        let (hasFirst, hasLast) = (d.norms != .after, d.norms != .before)
         let wide = width
         // The width of the layer's halves.
         let width = d.bottleneck?.width ?? wide
@@ -83,10 +89,10 @@ extension ModelDescription {
         if let a = d.attention {
             add(.query, a.queryWidth, width, bias: a.hasInputBias)
             if a.hasOutputGate { add(.outputGate, a.queryWidth, width, bias: a.hasInputBias) }
-            add(.queryNorm, a.headNorm, a.headSize)
+            addNorm(.queryNorm, a, a.heads)
             if a.source == nil {
                 add(.key, a.keyWidth, width, bias: a.hasKeyBias ?? a.hasInputBias)
-                add(.keyNorm, a.headNorm, a.headSize)
+                addNorm(.keyNorm, a, a.kvHeads)
             }
             if a.hasOwnValues {
                 add(.value, a.keyWidth, d.bottleneck?.hasQueries == true ? wide : width, bias: a.hasInputBias)
@@ -97,8 +103,9 @@ extension ModelDescription {
             }
             add(.attentionOutput, width, a.queryWidth, bias: a.hasOutputBias)
             if a.hasSinks { add(.sinks, a.heads) }
-            if hasFirst, d.hasAttentionNorm { add(.attentionNorm, d.norm, width) }
-            if hasLast { add(.attentionPostNorm, d.norm, width) }
+            for role in [TensorRole.attentionNorm, .attentionPostNorm] where d.hasNorm(role) {
+                add(role, d.norm, width)
+            }
         }
         if let a = d.crossAttention {
             let read = encoder?.width ?? width
@@ -106,8 +113,7 @@ extension ModelDescription {
             add(.crossKey, a.keyWidth, read, bias: a.hasKeyBias ?? a.hasInputBias)
             add(.crossValue, a.keyWidth, read, bias: a.hasInputBias)
             add(.crossOutput, width, a.queryWidth, bias: a.hasOutputBias)
-            if hasFirst { add(.crossNorm, d.norm, width) }
-            if hasLast { add(.crossPostNorm, d.norm, width) }
+            for role in [TensorRole.crossNorm, .crossPostNorm] where d.hasNorm(role) { add(role, d.norm, width) }
         }
         if let a = d.groupAttention {
             add(.groupValue, a.keyWidth, width)
@@ -138,8 +144,9 @@ extension ModelDescription {
             for role in [TensorRole.denseNorm, .expertsNorm, .expertsPostNorm] { add(role, d.norm, width) }
         }
         if d.feedForward != nil || d.experts != nil {
-            if hasFirst { add(.feedForwardNorm, d.norm, width) }
-            if hasLast { add(.feedForwardPostNorm, d.norm, width) }
+            for role in [TensorRole.feedForwardNorm, .feedForwardPostNorm] where d.hasNorm(role) {
+                add(role, d.norm, width)
+            }
         }
         if let inputs = layerInputs {
             add(.layerGate, inputs.width, width)
@@ -154,5 +161,21 @@ extension ModelDescription {
     var tensors: [TensorNeed] {
         let stored = places.map { (0...($0.max() ?? 0)).map { $0 } } ?? Array(layers.indices)
         return tensors(layer: nil) + stored.flatMap { tensors(layer: $0) }
+    }
+}
+
+extension ModelDescription.Layer {
+    /// Whether its halves have a norm at a place.
+    func hasNorm(_ role: TensorRole) -> Bool {
+        let areBefore = norms != .after && norms != .inside
+        let areAfter = norms == .around || norms == .after || norms == .inside
+        return switch role {
+        case .attentionNorm: areBefore && hasAttentionNorm
+        case .feedForwardNorm: areBefore && norms != .parallel(sharesNorm: true)
+        case .crossNorm: areBefore && crossAttention != nil
+        case .crossPostNorm: areAfter && crossAttention != nil
+        case .attentionPostNorm, .feedForwardPostNorm: areAfter
+        default: false
+        }
     }
 }

@@ -93,12 +93,23 @@ struct ModelDescription: Sendable, Hashable {
         enum Kind: Sendable, Hashable {
             /// - Parameter offset: added to the stored weight: 1 for Gemma.
             case rms(offset: Float)
-            case layer(hasBias: Bool)
+            /// - Parameter offset: added to the stored weight: 1 for Nemotron.
+            case layer(hasBias: Bool, offset: Float = 0)
             /// Nothing is normalised: a factor and a bias for each number.
             case affine
         }
         var kind = Kind.rms(offset: 0)
         var epsilon: Float
+        /// Whether it has a weight; otherwise numbers are only normalised.
+        var hasWeight = true
+
+        var hasBias: Bool {
+            switch kind {
+            case .rms: false
+            case .layer(let hasBias, _): hasBias
+            case .affine: true
+            }
+        }
     }
 
     /// How the last rows become outputs: logits of the vocabulary, or scores of labels.
@@ -158,6 +169,8 @@ struct ModelDescription: Sendable, Hashable {
         var experts: Experts?
         var norms: Norms
         var norm: Norm
+        /// Factor of what a half adds.
+        var added: Float = 1
         /// Whether attention has the norm before it that ``norms`` says: in ModernBERT, the first layer has none.
         var hasAttentionNorm = true
         /// Feed-forward blocks like the last one, before it.
@@ -185,6 +198,12 @@ struct ModelDescription: Sendable, Hashable {
         case around
         /// After each half and its addition: `norm(x + f(x))`.
         case after
+        /// After each half alone: `x + norm(f(x))`.
+        case inside
+        /// Before both halves, which take the same rows: `x + attention(norm(x)) + mlp(norm(x))`.
+        ///
+        /// - Parameter sharesNorm: whether the norm is one, and not each half's own.
+        case parallel(sharesNorm: Bool)
     }
 
     struct Attention: Sendable, Hashable {
@@ -201,8 +220,16 @@ struct ModelDescription: Sendable, Hashable {
         var window: Int?
         /// nil for none.
         var rotary: Rotary?
-        /// Of queries and keys, per head, before the rotation; nil for none.
+        /// Of queries and keys, before the rotation; nil for none.
         var headNorm: Norm?
+        /// What it normalises at once.
+        var headNormSpan = HeadNormSpan.head
+        /// Whether it comes after the rotation.
+        var isNormedLast = false
+        /// Queries, keys and values are kept within this to both sides, before their norms; nil for no limit.
+        var limit: Float?
+        /// What makes queries of late positions larger; nil for nothing.
+        var temperature: Temperature?
         /// Whether queries, keys and values have biases.
         var hasInputBias = false
         /// Whether keys have one; nil for as the others.
@@ -224,6 +251,22 @@ struct ModelDescription: Sendable, Hashable {
         var hasOwnValues: Bool { source == nil && !hasKeysAsValues }
         var queryWidth: Int { heads * headSize }
         var keyWidth: Int { kvHeads * headSize }
+    }
+
+    /// What a norm of queries or keys normalises at once.
+    enum HeadNormSpan: Sendable, Hashable {
+        /// Each head, all with one weight.
+        case head
+        /// Each head with a weight of its own.
+        case each
+        /// All heads.
+        case width
+    }
+
+    /// Queries are multiplied by `1 + factor * log(1 + floor(position / positions))` (transformers' `Ministral3Attention`).
+    struct Temperature: Sendable, Hashable {
+        var positions: Int
+        var factor: Float
     }
 
     enum Activation: Sendable, Hashable { case silu, gelu, geluTanh, quickGelu, relu, squaredRelu, tanh, clamped }

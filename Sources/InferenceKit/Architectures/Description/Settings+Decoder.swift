@@ -45,7 +45,7 @@ extension Settings {
     }
 
     /// Whether matrices have biases: by a setting, or in GGUF by whether the first layer's is stored.
-    private func has(bias setting: String, of tensor: String) -> Bool {
+    func has(bias setting: String, of tensor: String) -> Bool {
         isGGUF ? stores("blk.0.\(tensor).bias") ?? false : flag(setting) ?? false
     }
 

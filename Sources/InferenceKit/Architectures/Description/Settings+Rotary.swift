@@ -10,14 +10,11 @@ extension Settings {
     ///   - headSize: coordinates of a head.
     ///   - kind: `full_attention`, `sliding_attention`, where kinds may differ.
     ///   - base: the base, if the settings do not say.
-    ///   - share: the share of a head that rotates, if they do not say.
+    ///   - share: of a head that rotates, if the settings do not say.
     /// - Throws: ``ErrorCode/malformedModel`` for values that make no frequencies.
     mutating func rotary(
         headSize: Int, kind: String? = nil, base usual: Double = 10_000, share usualShare: Double = 1
-    )
-        throws(AIError)
-        -> ModelDescription.Rotary
-    {
+    ) throws(AIError) -> ModelDescription.Rotary {
         var scope = object("rope_parameters") ?? object("rope_scaling") ?? JSONObject([])
         if let kind, let own = scope[kind]?.object { scope = own }
         func value(_ key: String) -> JSON? { scope[key].flatMap { $0.isNull ? nil : $0 } }

@@ -32,6 +32,7 @@ struct Settings {
         value(key)?.double.flatMap { Int(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
     }
     func numbers(_ key: String) -> [Int] { value(key)?.array?.compactMap { $0.int.map { Int($0) } } ?? [] }
+    func list(_ key: String) -> [JSON]? { value(key)?.array }
     func texts(_ key: String) -> [String]? { value(key)?.array?.compactMap(\.string) }
 
     /// Whether the file has a tensor; nil if unknown.

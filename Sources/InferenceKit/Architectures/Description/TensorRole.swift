@@ -55,7 +55,9 @@ struct TensorNames: Sendable {
     var experts: [ExpertNames] = []
     /// Matrices of one row that are stored as vectors.
     var vectors: Set<TensorRole> = []
-    /// Whether packed tensors are so head by head.
+    /// The tensors of the first layer that tell a file with these names from one with others.
+    var marks: [TensorRole] = [.query, .up]
+    /// Whether packed tensors are so group by group of heads that share a key.
     var isPackedByHead = false
     /// Whether matrices of layers are stored turned, inputs by outputs.
     var isTransposed = false
@@ -105,6 +107,11 @@ struct TensorNames: Sendable {
         // Old checkpoints store the frequencies; here they are computed from the configuration.
         ignored: ["rotary_emb.inv_freq"])
 
+    /// The same with norms of what a half adds alone.
+    static let normsInside = llama.with([
+        .attentionPostNorm: "post_attention_layernorm", .feedForwardPostNorm: "post_feedforward_layernorm",
+    ])
+
     /// The names in GGUF, of all architectures but for few exceptions.
     /// https://github.com/ggml-org/llama.cpp/blob/master/gguf-py/gguf/constants.py (`TENSOR_NAMES`)
     static let gguf = TensorNames(
@@ -120,4 +127,11 @@ struct TensorNames: Sendable {
             .sharedGate: "ffn_gate_shexp", .sharedUp: "ffn_up_shexp", .sharedDown: "ffn_down_shexp",
             .sharedScore: "ffn_gate_inp_shexp",
         ], experts: [.gguf, .oldGGUF], vectors: [.sharedScore])
+
+    /// The same with queries, keys and values in one tensor.
+    static let packedGGUF: TensorNames = {
+        var names = gguf.with([.query: "attn_qkv"])
+        names.packed = [[.query, .key, .value]]
+        return names
+    }()
 }
