@@ -14,6 +14,7 @@ import torch
 import transformers
 from transformers.models.qwen3_5 import modeling_qwen3_5 as qwen35_code
 from transformers.models.qwen3_5_moe import modeling_qwen3_5_moe as qwen35_moe_code
+from transformers.models.qwen3_next import modeling_qwen3_next as qwen3_next_code
 
 from goldens import MICRO, golden, load, logits, random_weights, settings, short_tokenizer, weights
 
@@ -184,24 +185,61 @@ def qwen35_moe():
     delta_weights(model, 14)
     store(folder, tensors_of(model))
 
+    code = qwen35_moe_code
+    golden("qwen3_5-moe", folder, without_delta(folder, code) | without_gated_attention(folder, code)
+           | without_experts(folder, code, "Qwen3_5MoeTopKRouter"), weights=BFLOAT)
+
+
+def without_experts(folder, code, name):
     def router(change):
-        class Router(qwen35_moe_code.Qwen3_5MoeTopKRouter):
+        class Router(getattr(code, name)):
             def forward(self, hidden):
                 scores, weights, chosen = super().forward(hidden)
                 return change(scores, weights, chosen)
-        return patched(folder, qwen35_moe_code, Qwen3_5MoeTopKRouter=Router)
+        return patched(folder, code, **{name: Router})
 
-    golden("qwen3_5-moe", folder, without_delta(folder, qwen35_moe_code) | without_gated_attention(folder, qwen35_moe_code) | {
+    return {
         "choice": router(lambda scores, weights, chosen: (scores, weights, (chosen + 1) % 8)),
         "weights": router(lambda scores, weights, chosen: (scores, torch.full_like(weights, 1 / 3), chosen)),
         "weights add up to 1": router(lambda scores, weights, chosen: (
             scores, torch.softmax(scores, -1).gather(-1, chosen), chosen)),
         "shared expert": changed(folder, "shared_expert.down_proj.weight", lambda value: value.zero_()),
         "its gate": changed(folder, "shared_expert_gate.weight", lambda value: value.zero_()),
-    }, weights=BFLOAT)
+    }
 
 
-MODELS = {"qwen3_5-text": qwen35_text, "qwen3_5": qwen35, "qwen3_5-moe": qwen35_moe}
+def qwen3_next():
+    """Matrices of the delta rule packed by key head; a layer without experts; the older names of rope."""
+    folder = MICRO / "qwen3-next"
+    short_tokenizer(folder)
+    config = QWEN35 | dict(
+        architectures=["Qwen3NextForCausalLM"], model_type="qwen3_next", num_hidden_layers=4, full_attention_interval=3,
+        tie_word_embeddings=False, rope_theta=10000.0, rope_scaling=None, partial_rotary_factor=0.25, torch_dtype="bfloat16",
+        moe_intermediate_size=12, shared_expert_intermediate_size=20, num_experts=8, num_experts_per_tok=3,
+        norm_topk_prob=True, decoder_sparse_step=1, mlp_only_layers=[1],
+    )
+    configure(folder, config)
+    model = transformers.Qwen3NextForCausalLM(transformers.Qwen3NextConfig(**config))
+    delta_weights(model, 23)
+    store(folder, tensors_of(model))
+    code = qwen3_next_code
+    without = without_delta(folder, code)
+    for name in "time step", "beta", "gate":  # they are in packed matrices
+        del without[name]
+
+    def packed(ending, places, value):
+        def change(matrix):
+            matrix.view(QWEN35["linear_num_key_heads"], -1, matrix.shape[1])[:, places] *= value
+        return changed(folder, ending, change)
+
+    keys, values = 2 * QWEN35["linear_key_head_dim"], 2 * QWEN35["linear_value_head_dim"]
+    golden("qwen3-next", folder, without | without_gated_attention(folder, code) | {
+        "time step": packed("in_proj_ba.weight", slice(2, 4), 0), "beta": packed("in_proj_ba.weight", slice(0, 2), 0),
+        "gate": packed("in_proj_qkvz.weight", slice(keys + values, None), 0.5),
+    } | without_experts(folder, code, "Qwen3NextTopKRouter"), weights=BFLOAT)
+
+
+MODELS = {"qwen3_5-text": qwen35_text, "qwen3_5": qwen35, "qwen3_5-moe": qwen35_moe, "qwen3-next": qwen3_next}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or MODELS:

@@ -18,7 +18,7 @@ import Testing
         "micro-gemma4", "micro-gemma4-large", "micro-gemma4-unified", "micro-gemma4-mixture",
         "micro-qwen3-moe", "micro-qwen3-moe-together", "micro-qwen2-moe", "micro-mixtral", "micro-gpt-oss",
         "micro-gpt-oss-mxfp4",
-        "micro-qwen3_5-text", "micro-qwen3_5", "micro-qwen3_5-moe",
+        "micro-qwen3_5-text", "micro-qwen3_5", "micro-qwen3_5-moe", "micro-qwen3-next",
     ] + DenseDecoders.goldens
     private static let quantized = [
         "tiny-shakespeare-gguf-f16", "tiny-shakespeare-gguf-q8_0", "tiny-shakespeare-gguf-q4_0",
@@ -43,6 +43,7 @@ import Testing
         "micro-gguf-phi3", "micro-gguf-gpt2",
         "micro-gguf-qwen3-moe", "micro-gguf-qwen2-moe", "micro-gguf-mixtral",
         "micro-gguf-gpt-oss",
+        "micro-gguf-qwen3_5", "micro-gguf-qwen3_5-moe",
     ]
 
     private func golden(_ name: String) throws -> (golden: JSON, path: String) {

@@ -8,7 +8,7 @@ import Testing
 
 /// Layers that remember a text in a state of fixed size: what is kept of it, and that going back changes no bits.
 @Suite struct RecurrenceTests {
-    private static let models = ["micro/qwen3_5"]
+    private static let models = ["micro/qwen3_5", "micro/qwen3-next", "micro-gguf/qwen3_5-moe-q8_0.gguf"]
 
     private func open(_ name: String, threads: Int = 2) throws -> LoadedModel {
         try LoadedModel(FolderReading(Fixtures.path(name)), options: ModelOptions(threads: threads, isExact: true))

@@ -41,7 +41,7 @@ MODELS = {
     "qwen2_moe": dict(MIXTURE, shared_expert_intermediate_size=10, mlp_only_layers=[0]),
     "qwen3_moe": dict(MIXTURE, num_hidden_layers=4, decoder_sparse_step=2),
     "qwen3_next": dict(
-        MIXTURE, num_hidden_layers=4, shared_expert_intermediate_size=10, head_dim=6, linear_num_key_heads=2,
+        MIXTURE, num_hidden_layers=4, shared_expert_intermediate_size=10, head_dim=8, linear_num_key_heads=2,
         linear_num_value_heads=4, linear_key_head_dim=3, linear_value_head_dim=5),
     "deepseek_v2": dict(LATENT, q_lora_rank=None), "deepseek_v3": dict(LATENT, q_lora_rank=7),
     "deepseek_v3-biased": dict(LATENT, q_lora_rank=7, attention_bias=True),

@@ -18,10 +18,22 @@ struct GatedDeltaBlock: Sendable {
 
     init(_ d: ModelDescription.GatedDelta, _ layer: Int, _ table: TensorTable) throws(AIError) {
         description = d
-        input = try table.linear(.recurrentInput, layer)
-        gate = try table.linear(.recurrentGate, layer)
-        step = try table.linear(.recurrentStep, layer)
-        beta = try table.linear(.recurrentBeta, layer)
+        if d.isPackedByKeyHead {
+            let values = d.valueHeads / d.keyHeads
+            let width = values * d.valueSize
+            let parts = try table.matrix(.recurrentInput, layer).split(
+                d.keyHeads, [d.keySize, d.keySize, width, width])
+            let factors = try table.matrix(.recurrentBeta, layer).split(d.keyHeads, [values, values])
+            input = Linear(parts[0] + parts[1] + parts[2], bias: nil)
+            (gate, beta, step) = (
+                Linear(parts[3], bias: nil), Linear(factors[0], bias: nil), Linear(factors[1], bias: nil)
+            )
+        } else {
+            input = try table.linear(.recurrentInput, layer)
+            gate = try table.linear(.recurrentGate, layer)
+            beta = try table.linear(.recurrentBeta, layer)
+            step = try table.linear(.recurrentStep, layer)
+        }
         output = try table.linear(.recurrentOutput, layer)
         convolution = try ConvolutionBlock(d.convolution, hasSiLU: true, layer, table)
         norm = try NormBlock(d.norm, .recurrentNorm, layer, table)

@@ -66,23 +66,6 @@ extension TensorPlan {
     private static let corrected = "mlp.gate.e_score_correction_bias e ?sparse"
     private static let deepseek3 = decoder(joined(norms, latent, routed, corrected), ["first_k_dense_replace": 3])
 
-    /// A linear attention with a state of fixed size (https://arxiv.org/abs/2412.06464).
-    private static let gatedDelta = """
-        linear_attn.A_log linear_num_value_heads ?linear
-        linear_attn.dt_bias linear_num_value_heads ?linear
-        linear_attn.conv1d.weight 2*linear_num_key_heads*linear_key_head_dim+linear_num_value_heads*linear_value_head_dim _ _ ?linear
-        linear_attn.in_proj_ba.weight 2*linear_num_value_heads h ?linear
-        linear_attn.in_proj_qkvz.weight 2*linear_num_key_heads*linear_key_head_dim+2*linear_num_value_heads*linear_value_head_dim h ?linear
-        linear_attn.norm.weight linear_value_head_dim ?linear
-        linear_attn.out_proj.weight h linear_num_value_heads*linear_value_head_dim ?linear
-        self_attn.q_proj.weight 2*q h !linear
-        self_attn.k_proj.weight k h !linear
-        self_attn.v_proj.weight k h !linear
-        self_attn.o_proj.weight h q !linear
-        self_attn.q_norm.weight d !linear
-        self_attn.k_norm.weight d !linear
-        """
-
     private static let llama4 = decoder(
         joined(
             norms, attention, allBiases("attention_bias"),
@@ -120,8 +103,6 @@ extension TensorPlan {
                 """, switched("block_sparse_moe."))),
         "olmoe": decoder(
             joined(norms, attention, wideNorms, allBiases("attention_bias"), "mlp.gate.weight e h ?sparse", sparse)),
-        "qwen3_next": decoder(
-            joined(norms, gatedDelta, "mlp.gate.weight e h ?sparse", dense, sparse, sharedExpert)),
         "deepseek_v2": decoder(joined(norms, latent, routed), ["first_k_dense_replace": 0]),
         "deepseek_v3": deepseek3, "kimi_k2": deepseek3,
         "glm4_moe": decoder(

@@ -64,6 +64,21 @@ struct WeightMatrix: Sendable {
         return WeightMatrix(part, in: files)
     }
 
+    /// The matrices that it consists of, each part by part: its rows are groups, with so many of the first matrix, of the
+    /// second and so on in each.
+    func split(_ groups: Int, _ sizes: [Int]) throws(AIError) -> [[WeightMatrix]] {
+        var parts = sizes.map { _ in [WeightMatrix]() }
+        var start = 0
+        for _ in 0..<groups {
+            for (index, size) in sizes.enumerated() {
+                parts[index].append(try rows(start..<start + size))
+                start += size
+            }
+        }
+        precondition(start == rows)
+        return parts
+    }
+
     /// One row as float32.
     func widen(row: Int, into out: UnsafeMutablePointer<Float>) {
         precondition((0..<rows).contains(row))

@@ -64,6 +64,12 @@ enum ArchitectureTraits {
         "gpt-oss": 2, "exaone4": 4, "olmo3": 4, "t5gemma2_text": 6,
     ]
 
+    /// Every n-th layer has attention, the others a recurrence, if the file does not say.
+    static let attentionInterval: [String: Int] = [
+        "qwen3_5": 4, "qwen3_5_text": 4, "qwen3_5_moe": 4, "qwen3_5_moe_text": 4, "qwen3_next": 4, "qwen35": 4,
+        "qwen35moe": 4, "qwen3next": 4,
+    ]
+
     /// Default number of positions in chunked layers.
     static let chunkSize: [String: Int] = ["llama4_text": 8192, "llama4": 8192]
 

@@ -138,7 +138,9 @@ extension ConfigurationFields {
             attends = { repeated[$0 % repeated.count] == "attention" }
         } else if let pattern = optionalText("hybrid_override_pattern").map({ Array($0) }) {
             attends = { $0 < pattern.count && pattern[$0] == "*" }
-        } else if let interval = optionalCount("full_attention_interval") {
+        } else if let interval = optionalCount("full_attention_interval")
+            ?? ArchitectureTraits.attentionInterval[type]
+        {
             attends = { ($0 + 1) % interval == 0 }
         } else if let period = optionalCount("attn_layer_period") {
             let offset = (index("attn_layer_offset") ?? 0) % period

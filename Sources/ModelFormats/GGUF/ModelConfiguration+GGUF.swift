@@ -40,6 +40,15 @@ extension ModelConfiguration {
         ] {
             if let number = header["tokenizer.ggml.\(key)"]?.int { members.append((name, .int(number))) }
         }
+        members += Self.linearAttention(header, architecture)
+        // Layers that guess further tokens count there.
+        if let behind = header["\(architecture).nextn_predict_layers"]?.int, behind > 0,
+            let place = members.firstIndex(where: { $0.key == "num_hidden_layers" }),
+            let all = members[place].value.int, all > behind
+        {
+            members[place].value = .int(all - behind)
+            members.append(("num_nextn_predict_layers", .int(behind)))
+        }
         if let kinds = Self.layerKinds(header, architecture) {
             members.append(("layer_types", .array(kinds.map { .string($0) })))
         }
@@ -76,6 +85,24 @@ extension ModelConfiguration {
             members.append(("original_max_position_embeddings", .int(positions)))
         }
         return members.isEmpty ? nil : JSONObject(members)
+    }
+
+    /// The sizes of a gated delta rule, which GGUF calls by the names of Mamba's.
+    private static func linearAttention(_ header: GGUFHeader, _ architecture: String) -> [(
+        key: String, value: JSON
+    )] {
+        guard ArchitectureTraits.attentionInterval[architecture] != nil else { return [] }
+        func number(_ key: String) -> Int64? {
+            header["\(architecture).ssm.\(key)"]?.int.flatMap { $0 > 0 ? $0 : nil }
+        }
+        let (inner, heads) = (number("inner_size"), number("time_step_rank"))
+        var width: Int64?
+        if let inner, let heads, inner % heads == 0 { width = inner / heads }
+        return [
+            ("linear_num_key_heads", number("group_count")), ("linear_num_value_heads", heads),
+            ("linear_key_head_dim", number("state_size")), ("linear_value_head_dim", width),
+            ("linear_conv_kernel_dim", number("conv_kernel")),
+        ].compactMap { name, number in number.map { (name, .int($0)) } }
     }
 
     /// Layers without key heads have no KV cache; true means a layer with a window.

@@ -19,6 +19,9 @@ extension ModelDescription {
         var norm: Norm
         /// Whether value head `h` reads key head `h % keyHeads`; otherwise neighbours read the same.
         var isTiled = false
+        /// Whether the matrices of the input and the gate are stored as one, and those of beta and the step: first the rows
+        /// of the first key head and its value heads, then those of the next.
+        var isPackedByKeyHead = false
         /// Whether the rates of decay are stored as they are; otherwise as logarithms of what is subtracted.
         var storesRates = false
 
@@ -60,14 +63,21 @@ extension ModelDescription.Recurrence {
     func tensors(width: Int) -> [(role: TensorRole, shape: [Int], hasBias: Bool)] {
         switch self {
         case .gatedDelta(let d):
-            [
-                (.recurrentInput, [d.convolution.channels, width], false),
-                (.recurrentGate, [d.valueWidth, width], false), (.recurrentStep, [d.valueHeads, width], false),
-                (.recurrentBeta, [d.valueHeads, width], false),
-                (.convolution, d.convolution.shape, d.convolution.hasBias), (.recurrentRate, [d.valueHeads], false),
-                (.recurrentStepBias, [d.valueHeads], false), (.recurrentNorm, [d.valueSize], false),
-                (.recurrentOutput, [width, d.valueWidth], false),
-            ]
+            (d.isPackedByKeyHead
+                ? [
+                    (.recurrentInput, [d.convolution.channels + d.valueWidth, width], false),
+                    (.recurrentBeta, [2 * d.valueHeads, width], false),
+                ]
+                : [
+                    (.recurrentInput, [d.convolution.channels, width], false),
+                    (.recurrentGate, [d.valueWidth, width], false),
+                    (.recurrentBeta, [d.valueHeads, width], false), (.recurrentStep, [d.valueHeads, width], false),
+                ]) + [
+                    (.convolution, d.convolution.shape, d.convolution.hasBias),
+                    (.recurrentRate, [d.valueHeads], false),
+                    (.recurrentStepBias, [d.valueHeads], false), (.recurrentNorm, [d.valueSize], false),
+                    (.recurrentOutput, [width, d.valueWidth], false),
+                ]
         }
     }
 
