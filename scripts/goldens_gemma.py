@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes small random models of Gemma 4, and writes down what transformers says of them.
+"""Makes small random models of Gemma 3n and 4, and writes down what transformers says of them.
 
     venv/bin/python scripts/goldens_gemma.py [NAME]...
 
@@ -248,7 +248,80 @@ def mixture():
     }.items()} | {"number of experts": settings(folder, top_k_experts=2)}, weights=BFLOAT)
 
 
-MODELS = {"gemma4": small, "gemma4-large": large, "gemma4-mixture": mixture}
+def change_altup(change):
+    """A function of a model for `weights`, by one of a layer's way of mixing streams."""
+    def changed(model):
+        for layer in layers(model):
+            change(layer.altup)
+    return changed
+
+
+def zero(*path):
+    def change(module):
+        for name in path:
+            module = getattr(module, name)
+        module.weight.zero_()
+    return change
+
+
+def one_scale(altup):
+    altup.correct_output_scale.fill_(1)
+
+
+def raw_router_rows(altup):
+    altup.router_norm = torch.nn.Identity()
+
+
+def no_detour(model):
+    for layer in layers(model):
+        layer.laurel.post_laurel_norm.weight.zero_()
+
+
+def other_streams(name):
+    def change(model):
+        for matrix in getattr(model.model, name):
+            matrix.weight.copy_(matrix.weight.roll(1, 0))
+    return change
+
+
+def plain_inner_table(model):
+    model.model.embed_tokens_per_layer.weight.zero_()
+
+
+def e2b():
+    """Gemma 3n."""
+    folder = made("gemma3n")
+    config = transformers.Gemma3nTextConfig(**(SIZES | dict(
+        architectures=["Gemma3nForCausalLM"], dtype="bfloat16", num_hidden_layers=6,
+        layer_types=["sliding_attention", "full_attention"] * 3, num_kv_shared_layers=2, laurel_rank=8,
+        intermediate_size=[48, 48, 40, 40, 48, 48], activation_sparsity_pattern=[0.9, 0.6, 0.0, 0.0, 0.0, 0.0],
+        hidden_size_per_layer_input=8, vocab_size_per_layer_input=310, final_logit_softcapping=30.0,
+        rope_parameters={
+            "full_attention": {"rope_theta": 1000000.0, "rope_type": "default"},
+            "sliding_attention": {"rope_theta": 10000.0, "rope_type": "default"}},
+    )))
+    (folder / "config.json").write_text(config.to_json_string(use_diff=False))
+    model = transformers.Gemma3nForCausalLM(config)
+    fill(folder, model, {
+        "embed_tokens": 3.0, "embed_tokens_per_layer": 3.0, "modality_router": 40.0, "prediction_coefs": 1.0,
+        "correction_coefs": 1.0, "altup": 6.0})
+    flat = {kind: {"rope_theta": 1e12, "rope_type": "default"} for kind in ROPE}
+    golden("gemma3n", folder, {what: weights(folder, change) for what, change in {
+        "value norm": identity("v_norm"), "query and key norms": identity("q_norm", "k_norm"),
+        "scale 1": each_attention(scaled_scores), "source of keys": earlier_source,
+        "table of layers": plain_inner_table, "detour": no_detour,
+        "prediction": change_altup(zero("prediction_coefs")), "correction": change_altup(zero("correction_coefs")),
+        "scale of the corrected": change_altup(one_scale), "norm of the router": change_altup(raw_router_rows),
+        "streams' matrices before": other_streams("altup_projections"),
+        "streams' matrices after": other_streams("altup_unembed_projections"),
+    }.items()} | {
+        "window": settings(folder, sliding_window=100), "cap": settings(folder, final_logit_softcapping=1e6),
+        "sparsity": settings(folder, activation_sparsity_pattern=[0.0] * 6),
+        "rope": settings(folder, rope_parameters=flat),
+    }, weights=BFLOAT)
+
+
+MODELS = {"gemma3n": e2b, "gemma4": small, "gemma4-large": large, "gemma4-mixture": mixture}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or MODELS:

@@ -115,6 +115,31 @@ void hub_activate(
     hub_team_run(team, rows, grain(columns), activate, &a);
 }
 
+struct cut {
+    float *x;
+    size_t columns;
+    double deviations;
+};
+
+static void cut(void *context, size_t worker, size_t begin, size_t end) {
+    (void)worker;
+    const struct cut *c = context;
+    for (size_t row = begin; row < end; row++) {
+        float *x = c->x + row * c->columns;
+        double sum = 0, squares = 0;
+        for (size_t i = 0; i < c->columns; i++) sum += x[i];
+        double mean = sum / (double)c->columns;
+        for (size_t i = 0; i < c->columns; i++) squares += (x[i] - mean) * (x[i] - mean);
+        float cutoff = (float)(mean + c->deviations * sqrt(squares / (double)c->columns));
+        for (size_t i = 0; i < c->columns; i++) x[i] = x[i] > cutoff ? x[i] - cutoff : 0;
+    }
+}
+
+void hub_cut(hub_team *team, float *x, size_t rows, size_t columns, double deviations) {
+    struct cut c = {x, columns, deviations};
+    hub_team_run(team, rows, grain(columns), cut, &c);
+}
+
 struct addition {
     const hub_kernels *kernels;
     float *x;

@@ -12,7 +12,7 @@ import Testing
         "tiny-shakespeare", "tiny-shakespeare-gguf/model-q4_0.gguf", "tiny-shakespeare-gguf/model-q8_0.gguf",
         "tiny-shakespeare-mlx-4bit", "micro-llama-kquant-gguf/model-q2_k.gguf",
         "micro-llama-quant-gguf/model-bf16.gguf", "micro/gemma2", "micro/gemma3", "micro/gpt2",
-        "micro/phi3-longrope", "micro/opt", "micro/gemma4", "micro/gemma4-large", "micro/gemma4-mixture",
+        "micro/phi3-longrope", "micro/opt", "micro/gemma3n", "micro/gemma4", "micro/gemma4-large", "micro/gemma4-mixture",
         "micro-gguf/gemma4-q8_0.gguf",
         "micro/qwen3-moe", "micro/qwen2-moe", "micro/mixtral", "micro/gpt-oss", "micro/gpt-oss-mxfp4",
         "micro-gguf/qwen3-moe-q8_0.gguf",

@@ -230,6 +230,8 @@ typedef enum {
 void hub_activate(
     hub_team *team, hub_activation activation, const float *x, const float *factor, size_t stride, size_t rows,
     size_t columns, float *out);
+/// x = max(0, x - cutoff), where the cutoff is so many standard deviations above the mean of a row.
+void hub_cut(hub_team *team, float *x, size_t rows, size_t columns, double deviations);
 /// x = x + scale * y
 void hub_add(hub_team *team, float *x, const float *y, float scale, size_t count);
 /// Splits rows of `2 * columns` numbers: the even ones and the odd ones.

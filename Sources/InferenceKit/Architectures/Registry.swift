@@ -4,7 +4,7 @@ import ModelFormats
 /// Every architecture that runs.
 enum Architectures {
     static let all: [Architecture] = [
-        .llama, .mistral, .qwen2, .qwen3, .qwen35, .qwen35Moe, .qwen3Next, .gemma, .gemma2, .gemma3, .gemma4, .phi3,
+        .llama, .mistral, .qwen2, .qwen3, .qwen35, .qwen35Moe, .qwen3Next, .gemma, .gemma2, .gemma3, .gemma3n, .gemma4, .phi3,
         .gpt2,
         .opt, .bert, .roberta,
         .xlmRoberta,

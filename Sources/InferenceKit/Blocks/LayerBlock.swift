@@ -13,6 +13,9 @@ struct LayerBlock: Sendable {
     private let bottleneck: BottleneckBlock?
     private let placement: ModelDescription.Norms
     private let input: LayerInputBlock?
+    /// Beside attention.
+    private let detour: DetourBlock?
+    private let streams: StreamMixBlock?
     /// Of the rows after it.
     private let factor: Float
     /// Of what a half adds.
@@ -41,11 +44,13 @@ struct LayerBlock: Sendable {
     }
 
     init(
-        _ d: ModelDescription.Layer, isCausal: Bool, rotary: (RotaryBlock, Int)?, distances: DistanceBlock?,
-        inputs: ModelDescription.LayerInputs?, _ layer: Int, _ table: TensorTable
+        _ d: ModelDescription.Layer, of model: ModelDescription, rotary: (RotaryBlock, Int)?,
+        distances: DistanceBlock?, _ layer: Int, _ table: TensorTable
     ) throws(AIError) {
         (placement, added) = (d.norms, d.added)
-        input = if let inputs { try LayerInputBlock(inputs, layer, table) } else { nil }
+        input = if let inputs = model.layerInputs { try LayerInputBlock(inputs, layer, table) } else { nil }
+        detour = d.detourRank == nil ? nil : try DetourBlock(d.norm, layer, table)
+        streams = if let streams = model.streams { try StreamMixBlock(streams, layer, table) } else { nil }
         factor = d.hasFactor ? try table.vector(.layerFactor, layer).array[0] : 1
         func norm(_ role: TensorRole) throws(AIError) -> NormBlock? {
             d.hasNorm(role) || table.has(role, layer) ? try NormBlock(d.norm, role, layer, table) : nil
@@ -53,7 +58,7 @@ struct LayerBlock: Sendable {
         if let described = d.attention {
             attention = (
                 try AttentionBlock(
-                    described, isCausal: isCausal, rotary: rotary, distances: distances, layer, table),
+                    described, isCausal: model.isCausal, rotary: rotary, distances: distances, layer, table),
                 Norms(before: try norm(.attentionNorm), after: try norm(.attentionPostNorm))
             )
         } else {
@@ -121,6 +126,7 @@ struct LayerBlock: Sendable {
     ///   - layer: the layer of the caches.
     ///   - state: where its state begins among those of a text.
     func apply(_ step: Step, number: Int, layer: Int, state: Int, width: Int, _ w: Workspace) {
+        streams?.predict(rows: step.count, w)
         bottleneck?.enter(rows: step.count, w)
         let stream = bottleneck == nil ? w.hidden : w.narrow
         let (wide, width) = (width, bottleneck?.width ?? width)
@@ -130,7 +136,10 @@ struct LayerBlock: Sendable {
             oneByOne(step, stream, layer: layer, state: state, width: width, w)
         }
         bottleneck?.leave(rows: step.count, w)
-        input?.apply(rows: step.count, layer: number, w)
+        streams?.correct(rows: step.count, w)
+        input?.apply(
+            rows: step.count, layer: number, w,
+            addingTo: streams?.others(rows: step.count, w) ?? [w.hidden.start])
         if factor != 1 { hub_scale(w.team.team, w.hidden.start, factor, step.count * wide) }
     }
 
@@ -143,6 +152,7 @@ struct LayerBlock: Sendable {
                 block.apply(
                     bottleneck?.asked(w) ?? x, values: bottleneck?.valued(w), step, layer: layer, w, into: w.branch)
             }
+            detour?.apply(w.normed, stream, rows: step.count, w)
         }
         if let (block, norms) = crossAttention {
             half(norms, stream, step.count, width, w) { x in

@@ -33,7 +33,7 @@ struct LayerInputsBlock: Sendable {
         norm.apply(inputs, rows: count, w.team, into: inputs)
         for (index, row) in step.rows.enumerated() {
             let own = w.layerRow.start
-            table.widen(row: row.id, into: own)
+            table.widen(row: row.id < table.rows ? row.id : 0, into: own)
             for (layer, place) in places.enumerated() {
                 hub_add(w.team.team, place + index * width, own + layer * width, factors.table, width)
             }
@@ -56,16 +56,18 @@ struct LayerInputBlock: Sendable {
         norm = try NormBlock(d.norm, .layerNorm, layer, table)
     }
 
-    /// Changes the rows of the residual stream.
+    /// Takes the rows of the residual stream.
     ///
-    /// - Parameter layer: its number in the model.
-    func apply(rows: Int, layer: Int, _ w: Workspace) {
+    /// - Parameters:
+    ///   - layer: its number in the model.
+    ///   - targets: `[rows][width]`, to which the result is added.
+    func apply(rows: Int, layer: Int, _ w: Workspace, addingTo targets: [UnsafeMutablePointer<Float>]) {
         let inner = gate.rows
         w.multiply(w.hidden, rows: rows, columns: gate.columns, [(gate, w.gate.start)])
         let inputs = w.layerInputs.start + layer * rows * inner
         hub_activate(w.team.team, activation, w.gate.start, inputs, inner, rows, inner, w.gate.start)
         w.multiply(w.gate, rows: rows, columns: inner, [(output, w.branch.start)])
         norm.apply(w.branch.start, rows: rows, w.team, into: w.branch.start)
-        hub_add(w.team.team, w.hidden.start, w.branch.start, 1, rows * output.rows)
+        for target in targets { hub_add(w.team.team, target, w.branch.start, 1, rows * output.rows) }
     }
 }

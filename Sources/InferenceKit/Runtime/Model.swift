@@ -6,6 +6,7 @@ final class Model: Sendable {
     let description: ModelDescription
     private let embedding: EmbeddingBlock
     private let inputs: LayerInputsBlock?
+    private let streams: StreamsBlock?
     private let layers: [LayerBlock]
     private let finalNorm: NormBlock?
     private let head: HeadBlock?
@@ -40,6 +41,7 @@ final class Model: Sendable {
         } else {
             encoder = nil
         }
+        streams = if let streams = d.streams { try StreamsBlock(streams, table) } else { nil }
         inputs = if let inputs = d.layerInputs { try LayerInputsBlock(inputs, d, table) } else { nil }
         caches = d.caches
         stateStarts = d.stateStarts
@@ -59,8 +61,7 @@ final class Model: Sendable {
             let kind = layer.attention?.rotary.flatMap { d.rotaries.firstIndex(of: $0) }
             layers.append(
                 try LayerBlock(
-                    layer, isCausal: d.isCausal, rotary: kind.map { (rotaries[$0], $0) }, distances: distances,
-                    inputs: d.layerInputs, place, table))
+                    layer, of: d, rotary: kind.map { (rotaries[$0], $0) }, distances: distances, place, table))
         }
         self.layers = layers
         if let norm = d.finalNorm {
@@ -100,11 +101,13 @@ final class Model: Sendable {
         w.recurrence?.begin(step)
         embedding.apply(step, w)
         inputs?.apply(step, w.hidden, w)
+        streams?.enter(rows: step.count, w)
         for (number, layer) in layers.enumerated() {
             layer.apply(
                 step, number: number, layer: caches[number], state: stateStarts[number], width: description.width,
                 w)
         }
+        streams?.leave(rows: step.count, w)
         for row in step.rows where description.isCausal { row.cache.advance(to: row.position + 1) }
         computeLogits(step, w, logits)
     }

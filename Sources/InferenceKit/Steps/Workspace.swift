@@ -25,6 +25,9 @@ final class Workspace {
     /// The tokens' rows for each layer, `[layers][rows][width]`, and those of one token; empty elsewhere.
     let layerInputs: FloatBuffer
     let layerRow: FloatBuffer
+    /// Residual streams as they are, and as a layer predicts them, `[streams][rows][width]`; empty where there is one.
+    let streams: FloatBuffer
+    let predicted: FloatBuffer
     /// Cosines and sines of each kind of rotary embedding.
     let angles: [(cosines: FloatBuffer, sines: FloatBuffer)]
     /// Where vectors of distances count; nil elsewhere.
@@ -48,7 +51,7 @@ final class Workspace {
         self.team = team
         self.isExact = isExact
         let inner = d.layers.reduce(d.layerInputs?.width ?? 0) {
-            max($0, $1.feedForward?.width ?? 0, $1.experts?.shared?.width ?? 0)
+            max($0, $1.feedForward?.width ?? 0, $1.experts?.shared?.width ?? 0, $1.detourRank ?? 0)
         }
         encoder = d.encoder.map { Workspace($0, team: team, isExact: isExact) }
         let attentions = d.layers.flatMap {
@@ -61,7 +64,7 @@ final class Workspace {
         let rotaries = d.rotaries
         let width =
             3 * d.width + 2 * queryWidth + 2 * keyWidth + 2 * inner + rotaries.reduce(0) { $0 + $1.rotated }
-            + d.layerInputWidth + RecurrentSpace.width(d)
+            + d.layerInputWidth + RecurrentSpace.width(d) + 2 * d.width * (d.streams?.count ?? 0)
         // A sentence goes through an encoder at once.
         let fitting = max(32, Self.most / (4 * max(1, width)))
         rows = d.isCausal ? min(Self.usualRows, fitting) : max(Self.usualRows, d.maxPositions)
@@ -79,6 +82,8 @@ final class Workspace {
         let bottleneck = rows * (d.layers.compactMap(\.bottleneck?.width).max() ?? 0)
         (narrow, asked) = (FloatBuffer(bottleneck), FloatBuffer(bottleneck))
         (layerInputs, layerRow) = (FloatBuffer(rows * d.layerInputWidth), FloatBuffer(d.layerInputWidth))
+        let all = rows * d.width * (d.streams?.count ?? 0)
+        (streams, predicted) = (FloatBuffer(all), FloatBuffer(all))
         let count = rows
         angles = rotaries.map { (FloatBuffer(count * $0.rotated / 2), FloatBuffer(count * $0.rotated / 2)) }
         distances = d.distances?.vectors == nil ? nil : DistanceSpace(d, queryWidth: queryWidth)

@@ -61,12 +61,7 @@ extension Settings {
         let window = seesBothSides ? told / 2 + 1 : told
         model.isCausal = !seesBothSides
         let headSize = model.layers.first?.attention?.headSize ?? 0
-        let full = try rotary(headSize: headSize, kind: "full_attention", base: 1_000_000)
-        var sliding = try rotary(headSize: headSize, kind: "sliding_attention")
-        if object("rope_parameters")?["sliding_attention"] == nil {
-            sliding.base = number("rope_local_base_freq") ?? 10_000
-            sliding.scaling = .none
-        }
+        let (full, sliding) = try gemmaRotaries(headSize: headSize)
         let (norm, scale) = (model.finalNorm, gemmaScale(model, wide: 62))
         for index in model.layers.indices {
             let slides = kinds[index] == "sliding_attention"
@@ -79,6 +74,19 @@ extension Settings {
         }
         model.head?.cap = Float(number("final_logit_softcapping") ?? 0)
         return model
+    }
+
+    /// The rotary embeddings of layers that see everything, and of those with a window.
+    mutating func gemmaRotaries(headSize: Int) throws(AIError) -> (
+        full: ModelDescription.Rotary, sliding: ModelDescription.Rotary
+    ) {
+        let full = try rotary(headSize: headSize, kind: "full_attention", base: 1_000_000)
+        var sliding = try rotary(headSize: headSize, kind: "sliding_attention")
+        if object("rope_parameters")?["sliding_attention"] == nil {
+            sliding.base = number("rope_local_base_freq") ?? 10_000
+            sliding.scaling = .none
+        }
+        return (full, sliding)
     }
 
     /// - Parameter normOffset: what norms add to their weights; llama.cpp's converter has added it.

@@ -16,7 +16,10 @@ extension Architecture {
     ) { settings throws(AIError) in
         var model = try settings.gemma(normOffset: 0, isUneven: true)
         try settings.shape(&model)
-        model.layerInputs = try settings.layerInputs(model)
+        model.layerInputs = try settings.layerInputs(model, width: settings.isUnified || settings.isGGUF ? 0 : 256)
+        if let rows = model.layerInputs?.vocabulary, rows < model.vocabulary {
+            throw .malformed(settings.path, "vocab_size_per_layer_input is \(rows), less than vocab_size")
+        }
         if settings.text("use_bidirectional_attention") == "all" {
             settings.obstacles.append("use_bidirectional_attention all")
         }
@@ -29,10 +32,7 @@ extension Architecture {
 
 extension TensorNames {
     fileprivate static let gemma4: TensorNames = {
-        var names = gemmaAround.with([
-            .layerTable: "embed_tokens_per_layer", .layerProjection: "per_layer_model_projection",
-            .layerProjectionNorm: "per_layer_projection_norm", .layerGate: "per_layer_input_gate",
-            .layerOutput: "per_layer_projection", .layerNorm: "post_per_layer_input_norm",
+        var names = gemmaInputs.with([
             .layerFactor: "layer_scalar", .denseNorm: "post_feedforward_layernorm_1",
             .expertsNorm: "pre_feedforward_layernorm_2", .expertsPostNorm: "post_feedforward_layernorm_2",
             .router: "router.proj", .routerNorm: "router.scale", .expertFactors: "router.per_expert_scale",
@@ -45,11 +45,7 @@ extension TensorNames {
             // MLX's.
             ExpertNames(gate: glu + "gate_proj", up: glu + "up_proj", down: glu + "down_proj"),
         ]
-        // Published files have some in layers that read those of others.
-        names.ignored += ["k_norm.weight"]
-        for matrix in ["k_proj", "v_proj"] {
-            names.ignored += ["weight", "scales", "biases"].map { "self_attn.\(matrix).\($0)" }
-        }
+        names.ignored += sharedKeys
         return names
     }()
 
@@ -72,14 +68,9 @@ extension TensorNames {
 extension Settings {
     /// Gives each layer its kind of attention, and its halves their sizes.
     fileprivate mutating func shape(_ model: inout ModelDescription) throws(AIError) {
-        let last = model.layers.count - 1
-        let shared = count("num_kv_shared_layers") ?? 0
-        guard shared <= last else {
-            throw .malformed(path, "num_kv_shared_layers is \(shared), not below the number of layers")
-        }
-        var kinds = layerKinds(last + 1, period: 6)
-        kinds[last] = Self.full
-        let own = kinds.dropLast(shared)
+        var kinds = layerKinds(model.layers.count, period: 6)
+        kinds[kinds.count - 1] = Self.full
+        let sources = try sources(kinds)
         for (index, kind) in kinds.enumerated() {
             let isFull = kind == Self.full
             guard var attention = model.layers[index].attention else { continue }
@@ -90,10 +81,7 @@ extension Settings {
             attention.rotary = try rotary(attention.headSize, isFull: isFull)
             attention.window = isFull ? nil : count("sliding_window") ?? 512
             attention.hasKeysAsValues = hasKeysAsValues(index, isFull: isFull)
-            if index >= own.count {
-                guard let source = own.lastIndex(of: kind) else {
-                    throw .malformed(path, "num_kv_shared_layers leaves no layer of the kind \(kind.printable)")
-                }
+            if let source = sources[index] {
                 (attention.source, attention.hasKeysAsValues) = (source, false)
                 if flag("use_double_wide_mlp") == true { model.layers[index].feedForward?.width *= 2 }
             }
@@ -108,6 +96,9 @@ extension Settings {
     }
 
     private static let full = "full_attention"
+
+    /// The unified models have no rows of tokens for layers.
+    fileprivate var isUnified: Bool { configuration.decoderType?.hasPrefix("gemma4_unified") == true }
 
     /// Puts experts beside every feed-forward block.
     fileprivate mutating func addExperts(to model: inout ModelDescription) throws(AIError) {
@@ -166,24 +157,5 @@ extension Settings {
         }
         return try rotary(
             headSize: headSize, kind: isFull ? Self.full : "sliding_attention", base: isFull ? 1_000_000 : 10_000)
-    }
-
-    /// The rows of tokens for each layer; nil for none. The unified models have none.
-    fileprivate func layerInputs(_ model: ModelDescription) throws(AIError) -> ModelDescription.LayerInputs? {
-        let isPlain = isGGUF || configuration.decoderType?.hasPrefix("gemma4_unified") == true
-        let usual = isPlain ? 0 : 256
-        guard number("hidden_size_per_layer_input") ?? Double(usual) != 0, let norm = model.finalNorm else {
-            return nil
-        }
-        let width = try size(value("hidden_size_per_layer_input"), "hidden_size_per_layer_input") ?? usual
-        let rows =
-            try size(value("vocab_size_per_layer_input"), "vocab_size_per_layer_input")
-            ?? (isGGUF ? model.vocabulary : 262_144)
-        guard rows >= model.vocabulary else {
-            throw .malformed(path, "vocab_size_per_layer_input is \(rows), less than vocab_size")
-        }
-        return .init(
-            vocabulary: rows, width: width,
-            activation: model.layers.first?.feedForward?.activation ?? .geluTanh, norm: norm)
     }
 }

@@ -2,7 +2,7 @@ extension ModelDescription {
     /// Every token has a row for each layer, which comes from a table and from its embedding, and adds to what the layer
     /// makes, through a gate (https://ai.google.dev/gemma/docs/gemma-3n, transformers' `Gemma4TextModel`).
     struct LayerInputs: Sendable, Hashable {
-        /// Rows of the table. A row has those of all layers, one after the other.
+        /// Rows of the table, each with those of all layers, one after the other. Ids beyond it have the first row.
         var vocabulary: Int
         /// Of a layer's row.
         var width: Int

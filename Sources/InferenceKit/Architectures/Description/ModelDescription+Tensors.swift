@@ -48,6 +48,7 @@ extension ModelDescription {
                 add(.layerProjection, layerInputWidth, width)
                 add(.layerProjectionNorm, inputs.norm, inputs.width)
             }
+            needs += streams?.tensors(layer: nil, width) ?? []
             if let distances, distances.hasTable {
                 let heads = layers.first?.attention?.heads ?? 0
                 add(.distances, distances.rows, distances.vectors == nil ? heads : width)
@@ -148,6 +149,12 @@ extension ModelDescription {
                 add(role, d.norm, width)
             }
         }
+        if let rank = d.detourRank {
+            add(.detourLeft, rank, width)
+            add(.detourRight, width, rank)
+            add(.detourNorm, d.norm, width)
+        }
+        needs += streams?.tensors(layer: layer, width) ?? []
         if let inputs = layerInputs {
             add(.layerGate, inputs.width, width)
             add(.layerOutput, width, inputs.width)

@@ -9,6 +9,8 @@ struct ModelDescription: Sendable, Hashable {
     var embedding = Embedding()
     /// Rows that tokens have for each layer; nil for none.
     var layerInputs: LayerInputs?
+    /// nil for one residual stream.
+    var streams: Streams?
     /// What the distance between a query and a key adds to their score, in every layer; nil for nothing.
     var distances: Distances?
     var layers: [Layer]
@@ -177,6 +179,8 @@ struct ModelDescription: Sendable, Hashable {
         var earlierFeedForwards = 0
         /// nil where its halves are as wide as the model.
         var bottleneck: Bottleneck?
+        /// The rank of a matrix beside attention; nil for none.
+        var detourRank: Int?
         /// Whether a stored number multiplies the rows after it.
         var hasFactor = false
     }
@@ -276,6 +280,9 @@ struct ModelDescription: Sendable, Hashable {
         var activation: Activation
         /// `down(activation(gate(x)) * up(x))`; otherwise `down(activation(up(x)))`.
         var isGated: Bool
+        /// The share of gates that are cut off, as if they were normally distributed: what is above the cutoff goes on
+        /// (transformers' `Gemma3nTextMLP`).
+        var sparsity = 0.0
         var hasBias = false
         /// Whether `down` has a bias; nil for as the others.
         var hasOutputBias: Bool?

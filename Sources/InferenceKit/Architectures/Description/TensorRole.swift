@@ -4,6 +4,7 @@ indirect enum TensorRole: Sendable, Hashable {
     case embedding, positions, tokenTypes, embeddingNorm, embeddingProjection, finalNorm, rotaryFactors,
         longFactors, shortFactors
     case distances, distancesNorm
+    case streamInput(Int), streamOutput(Int)
     case layerTable, layerProjection, layerProjectionNorm
     case patchHidden, patchOutput, patchResidual
     case headDense, headNorm, head, headRest, headResidual
@@ -18,6 +19,8 @@ indirect enum TensorRole: Sendable, Hashable {
     case recurrentInput, recurrentGate, recurrentStep, recurrentBeta, convolution
     case recurrentRate, recurrentStepBias, recurrentNorm, recurrentOutput
     case feedForwardNorm, gate, up, down, feedForwardPostNorm
+    case detourLeft, detourRight, detourNorm
+    case streamRouter, streamRouterNorm, streamPrediction, streamCorrection, streamScale
     case layerGate, layerOutput, layerNorm, layerFactor
     // Of a mixture; those of experts are of all of a layer's.
     case router, routerNorm, expertFactors, choiceBias, expertGate, expertUp, expertDown
