@@ -120,6 +120,9 @@ public final class Tokenizer: Sendable {
     /// Whether an id is that of a special token.
     public func isSpecial(_ id: Int) -> Bool { specialIDs.contains(id) }
 
+    /// The spellings of all special tokens, by id.
+    package var specialTokens: [String] { specialIDs.sorted().compactMap(token) }
+
     /// The id of a token by its spelling; nil if unknown.
     public func id(of token: String) -> Int? {
         let content = Array(token.utf8)

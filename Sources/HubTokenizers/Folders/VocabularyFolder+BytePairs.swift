@@ -5,16 +5,7 @@ import ModelFormats
 extension VocabularyFolder {
     /// RoBERTa, DeBERTa and GPT-2.
     func bytePairs() throws(AIError) -> TokenizerParts {
-        let bytes = try contents(path)
-        let result: Result<Vocabulary, AIError>
-        do {
-            result = try JSONCursor.read(bytes) { cursor in
-                Result { () throws(AIError) in try ModelPart.vocabulary(cursor, path: path) }
-            }
-        } catch {
-            throw .malformed(path, "\(error)", cause: error)
-        }
-        let vocabulary = try result.get()
+        let vocabulary = try jsonVocabulary()
         let model = BytePairModel(vocabulary, try merges(vocabulary), BytePairModel.Settings(), wantsBytes: true)
         let addsPrefixSpace = settings.bool("add_prefix_space") ?? false
         var preTokenizer = PreTokenizer([
@@ -26,6 +17,20 @@ extension VocabularyFolder {
             kind: "byte-level BPE", model: .bytePair(model), added: added, preTokenizer: preTokenizer,
             postProcessor: try template(added, addsPrefixSpace: addsPrefixSpace),
             decoder: TokenDecoder([.byteLevel]))
+    }
+
+    /// vocab.json: tokens with their ids.
+    func jsonVocabulary() throws(AIError) -> Vocabulary {
+        let bytes = try contents(path)
+        let result: Result<Vocabulary, AIError>
+        do {
+            result = try JSONCursor.read(bytes) { cursor in
+                Result { () throws(AIError) in try ModelPart.vocabulary(cursor, path: path) }
+            }
+        } catch {
+            throw .malformed(path, "\(error)", cause: error)
+        }
+        return try result.get()
     }
 
     private func template(_ added: AddedTokens, addsPrefixSpace: Bool) throws(AIError) -> PostProcessor {

@@ -18,7 +18,8 @@ struct VocabularyFolder {
         guard let found = Self.tokenizerClass(settings, names),
             let name = found.fileNames.first(where: names.contains)
         else { return nil }
-        if name == "vocab.json", !FileSystem.exists(Path.join(folder, "merges.txt")) { return nil }
+        let needed = found.otherFile
+        if let needed, !FileSystem.exists(Path.join(folder, needed)) { return nil }
         tokenizerClass = found
         special = SpecialTokens(settings, found)
         path = Path.join(folder, name)
@@ -38,6 +39,7 @@ struct VocabularyFolder {
             case .esm: try words()
             case .roberta, .deberta, .gpt2: try bytePairs()
             case .xlmRoberta, .camembert, .albert, .debertaV2: try unigram()
+            case .marian, .m2m100: try renumbered()
             }
         parts.truncatesLeft = settings.truncatesLeft
         parts.givesTypes = settings.givesTypes
@@ -67,11 +69,21 @@ struct VocabularyFolder {
 }
 
 extension TokenizerClass {
+    /// The file that it reads beside the vocabulary; nil for none.
+    var otherFile: String? {
+        switch self {
+        case .roberta, .deberta, .gpt2: "merges.txt"
+        case .marian: "source.spm"
+        case .m2m100: "sentencepiece.bpe.model"
+        default: nil
+        }
+    }
+
     /// The files that a vocabulary is read from; the first that exists counts.
     fileprivate var fileNames: [String] {
         switch self {
         case .bert, .distilBert, .mpnet, .esm: ["vocab.txt"]
-        case .roberta, .deberta, .gpt2: ["vocab.json"]
+        case .roberta, .deberta, .gpt2, .marian, .m2m100: ["vocab.json"]
         case .xlmRoberta, .camembert, .albert, .debertaV2: TokenizerKind.sentencePieceNames
         }
     }

@@ -9,6 +9,7 @@ enum TokenizerModel: Sendable {
     case unigram(UnigramModel)
     case scoredPair(ScoredPairModel)
     case wholePiece(WholePieceModel)
+    case renumbered(RenumberedModel)
 
     /// Reads `model` of a tokenizer.json.
     ///
@@ -34,6 +35,7 @@ enum TokenizerModel: Sendable {
         case .unigram(let model): model.vocabulary
         case .scoredPair(let model): model.vocabulary
         case .wholePiece(let model): model.vocabulary
+        case .renumbered(let model): model.vocabulary
         }
     }
 
@@ -48,6 +50,7 @@ enum TokenizerModel: Sendable {
         switch self {
         case .bytePair(let model): model.keepsWordsApart
         case .scoredPair(let model): model.keepsWordsApart
+        case .renumbered(let model): model.keepsWordsApart
         default: false
         }
     }
@@ -65,6 +68,7 @@ enum TokenizerModel: Sendable {
         case .unigram(let model): try model.encode(piece, scratch, into: &out)
         case .scoredPair(let model): model.encode(piece, scratch, into: &out)
         case .wholePiece(let model): model.encode(piece, into: &out)
+        case .renumbered(let model): try model.encode(piece, scratch, into: &out)
         }
     }
 }

@@ -4,6 +4,7 @@ enum TokenizerClass: Sendable {
     case bert, distilBert, mpnet, esm
     case roberta, deberta, gpt2
     case xlmRoberta, camembert, albert, debertaV2
+    case marian, m2m100
 
     /// By the class name without its suffixes.
     init?(name: String) {
@@ -21,7 +22,8 @@ enum TokenizerClass: Sendable {
         "Bert": .bert, "ConvBert": .bert, "Electra": .bert, "MobileBert": .bert, "SqueezeBert": .bert,
         "DistilBert": .distilBert, "MPNet": .mpnet, "Esm": .esm, "Roberta": .roberta, "Bart": .roberta,
         "Longformer": .roberta, "Deberta": .deberta, "GPT2": .gpt2, "XLMRoberta": .xlmRoberta,
-        "Camembert": .camembert, "Albert": .albert, "DebertaV2": .debertaV2,
+        "Camembert": .camembert, "Albert": .albert, "DebertaV2": .debertaV2, "Marian": .marian,
+        "M2M100": .m2m100,
     ]
 
     private static let modelTypes: [String: TokenizerClass] = [
@@ -29,7 +31,8 @@ enum TokenizerClass: Sendable {
         "mobilebert": .bert, "nomic_bert": .bert, "squeezebert": .bert, "mpnet": .mpnet, "esm": .esm,
         "roberta": .roberta, "bart": .roberta, "longformer": .roberta, "deberta": .deberta, "gpt2": .gpt2,
         "opt": .gpt2, "xlm-roberta": .xlmRoberta, "gte": .xlmRoberta, "jina_embeddings_v3": .xlmRoberta,
-        "camembert": .camembert, "albert": .albert, "deberta-v2": .debertaV2,
+        "camembert": .camembert, "albert": .albert, "deberta-v2": .debertaV2, "marian": .marian,
+        "m2m_100": .m2m100,
     ]
 
     /// Whether its models take types that tell the texts of a pair apart.
@@ -61,6 +64,12 @@ enum TokenizerClass: Sendable {
         case .roberta, .xlmRoberta, .camembert: Self.angled
         case .gpt2:
             ["unk_token": "<|endoftext|>", "bos_token": "<|endoftext|>", "eos_token": "<|endoftext|>"]
+        case .marian: ["eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"]
+        case .m2m100:
+            [
+                "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "sep_token": "</s>",
+                "pad_token": "<pad>",
+            ]
         case .deberta, .debertaV2: Self.bracketed
         case .albert: Self.bracketed.merging(["unk_token": "<unk>", "pad_token": "<pad>"]) { $1 }
         }

@@ -6,6 +6,7 @@ struct EmbeddingBlock: Sendable {
     let tokens: WeightMatrix
     private let description: ModelDescription.Embedding
     private let positions: WeightMatrix?
+    private let sinusoids: SinusoidBlock?
     /// `[types][width]`
     private let types: FloatBuffer?
     private let norm: NormBlock?
@@ -17,6 +18,7 @@ struct EmbeddingBlock: Sendable {
         description = d
         if let tokens { self.tokens = tokens } else { self.tokens = try table.matrix(.embedding) }
         positions = d.positions == nil ? nil : try table.matrix(.positions)
+        sinusoids = d.sinusoids.map(SinusoidBlock.init)
         types = d.types == nil ? nil : try table.matrix(.tokenTypes).widened()
         if let norm = d.norm { self.norm = try NormBlock(norm, .embeddingNorm, nil, table) } else { norm = nil }
         projection = d.projection == nil ? nil : try table.linear(.embeddingProjection)
@@ -69,6 +71,10 @@ struct EmbeddingBlock: Sendable {
             let out = x.start + index * width
             if let positions {
                 positions.widen(row: row.position + description.positionOffset, into: w.branch.start)
+                hub_add(w.team.team, out, w.branch.start, 1, width)
+            }
+            if let sinusoids {
+                sinusoids.fill(row.position + description.positionOffset, width: width, w.branch.start)
                 hub_add(w.team.team, out, w.branch.start, 1, width)
             }
             if let types, let count = description.types {

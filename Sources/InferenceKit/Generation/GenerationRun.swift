@@ -36,7 +36,12 @@ final class GenerationRun: StepClient, @unchecked Sendable {
         statistics = GenerationStatistics()
         try model.checkGenerates()
         try config.validate(vocabulary: model.vocabulary)
-        (source, promptIDs) = try model.start(prompt, addsSpecialTokens)
+        (source, promptIDs) =
+            if let translation = config.translation { try model.start(prompt, translation) } else {
+                try model.start(prompt, addsSpecialTokens)
+            }
+        var config = config
+        for id in model.banned { config.logitBias[id] = -.infinity }
         sequence = promptIDs
         self.model = model
         self.config = config

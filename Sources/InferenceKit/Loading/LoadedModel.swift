@@ -16,6 +16,8 @@ struct LoadedModel: Sendable {
     let eosIDs: Set<Int>
     /// What an answer to an encoder's text begins with.
     let answerStart: [Int]
+    /// Tokens that no answer has, by `bad_words_ids`.
+    let banned: [Int]
     /// Maximum number of positions of a text, prompt included.
     let context: Int
     /// How texts become vectors; nil for a model that does not embed.
@@ -64,6 +66,7 @@ struct LoadedModel: Sendable {
         let generation = try GenerationConfiguration.read(folder: reading.folder)
         eosIDs = Set(generation?.eosIDs ?? configuration.eosIDs)
         answerStart = try Self.answerStart(d, configuration, generation)
+        banned = generation?.bannedIDs ?? configuration.bannedIDs
         loadSeconds = Clock.seconds - start + reading.seconds
     }
 

@@ -52,6 +52,10 @@ public final class LanguageModel: Sendable {
         default: return [task] + (embeds ? [.embedding] : [])
         }
     }
+    /// Whether it is made for translations.
+    public var translates: Bool { model.translates }
+    /// The languages that it translates to, as it calls them; empty for a model for one, or for other things.
+    public var languages: [String] { model.targets }
     /// Whether it generates text: a decoder with a head.
     public var generates: Bool { model.generates }
 

@@ -39,6 +39,12 @@ public protocol MaskFiller: AIModelProvider {
     func fill(_ text: String, count: Int) async throws(AIError) -> [[MaskCandidate]]
 }
 
+/// A provider that translates texts.
+public protocol Translator: AIModelProvider {
+    /// A text in another language.
+    func translate(_ text: String, _ translation: Translation) async throws(AIError) -> String
+}
+
 extension TextClassifier {
     /// The labels of a text, best first.
     public func classify(_ text: String) async throws(AIError) -> [TextLabel] {

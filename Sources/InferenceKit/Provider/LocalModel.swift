@@ -77,7 +77,12 @@ public actor LocalModel: TextGenerator {
     }
 }
 
-extension LocalModel: EmbeddingModel, Reranker, TextClassifier, TokenClassifier, MaskFiller {
+extension LocalModel: EmbeddingModel, Reranker, TextClassifier, TokenClassifier, MaskFiller, Translator {
+    /// A text in another language, as ``LanguageModel/translate(_:_:)`` says it.
+    public func translate(_ text: String, _ translation: Translation) async throws(AIError) -> String {
+        try await model().translate(text, translation)
+    }
+
     /// Texts as vectors, as ``LanguageModel/embed(_:options:)`` makes them.
     public func embed(_ texts: [String], options: EmbeddingOptions) async throws(AIError) -> [EmbeddingResult] {
         try await model().embed(texts, options: options)

@@ -36,6 +36,8 @@ public struct GenerateConfig: Sendable, Hashable {
     public var topLogprobs: Int?
     /// Whether tokens are guessed from the text itself and verified several at once. It changes nothing but the time.
     public var speculates: Bool
+    /// The languages of a translation; nil for a text that is not to be translated, and for a model that knows without.
+    public var translation: Translation?
 
     /// A configuration with the defaults of ``default``.
     public init(

@@ -79,6 +79,18 @@ struct ConfigurationFields {
         }
     }
 
+    /// The tokens of `bad_words_ids`, of which those of more than one are left out; nil if there are none.
+    var bannedIDs: [Int]? {
+        guard let lists = value("bad_words_ids")?.array else { return nil }
+        return lists.compactMap { list in
+            guard let ids = list.array, ids.count == 1, let id = ids[0].int, (0...Int64(Int32.max)).contains(id)
+            else {
+                return nil
+            }
+            return Int(id)
+        }
+    }
+
     /// The first of the keys that is there.
     private func first(_ keys: [String]) -> JSON? { keys.lazy.compactMap(value).first }
 

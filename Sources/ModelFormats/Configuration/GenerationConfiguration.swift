@@ -9,6 +9,8 @@ package struct GenerationConfiguration: Sendable {
     package let decoderStartID: Int?
     /// The first token of every answer; nil for any.
     package let forcedBosID: Int?
+    /// Tokens that no answer has; nil if the file does not say.
+    package let bannedIDs: [Int]?
 
     /// Reads the file of a folder; nil if there is none.
     ///
@@ -21,6 +23,6 @@ package struct GenerationConfiguration: Sendable {
         let ids = try fields.tokenIDs("eos_token_id")
         return GenerationConfiguration(
             eosIDs: ids.isEmpty ? nil : ids, decoderStartID: try fields.tokenIDs("decoder_start_token_id").first,
-            forcedBosID: try fields.tokenIDs("forced_bos_token_id").first)
+            forcedBosID: try fields.tokenIDs("forced_bos_token_id").first, bannedIDs: fields.bannedIDs)
     }
 }

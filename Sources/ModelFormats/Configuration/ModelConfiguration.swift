@@ -38,6 +38,8 @@ package struct ModelConfiguration: Sendable {
     package let decoderStartID: Int?
     /// The first token of every answer; nil for any.
     package let forcedBosID: Int?
+    /// Tokens that no answer has.
+    package let bannedIDs: [Int]
     /// The number of experts, and the number used per token.
     package let experts: Int?
     package let expertsPerToken: Int?
@@ -152,6 +154,7 @@ package struct ModelConfiguration: Sendable {
         eosIDs = try fields.tokenIDs("eos_token_id")
         decoderStartID = try fields.tokenIDs("decoder_start_token_id").first
         forcedBosID = try fields.tokenIDs("forced_bos_token_id").first
+        bannedIDs = fields.bannedIDs ?? []
         let mixture = try fields.object("ffn_config") ?? fields
         experts = mixture.optionalCount("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
         expertsPerToken = mixture.optionalCount(

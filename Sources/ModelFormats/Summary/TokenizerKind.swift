@@ -13,7 +13,9 @@ package enum TokenizerKind {
 
     /// By the names of a model's files, if it has no tokenizer.json; nil if there is no tokenizer.
     package static func name(files names: Set<String>) -> String? {
-        if !names.isDisjoint(with: sentencePieceNames) { return "SentencePiece" }
+        if !names.isDisjoint(with: sentencePieceNames) || names.isSuperset(of: ["vocab.json", "source.spm"]) {
+            return "SentencePiece"
+        }
         if names.contains("vocab.txt") { return "WordPiece" }
         return names.isSuperset(of: ["vocab.json", "merges.txt"]) ? "byte-level BPE" : nil
     }

@@ -74,6 +74,10 @@ extension TryCommand {
             series = arguments[TryCommand.series]
             column = arguments[TryCommand.column]
             horizon = arguments[TryCommand.horizon]
+            let languages = (from: arguments[TryCommand.from], to: arguments[TryCommand.to])
+            if languages.from != nil || languages.to != nil {
+                config.translation = Translation(from: languages.from, to: languages.to)
+            }
             task = arguments[TryCommand.task]
             embedding = EmbeddingOptions(
                 promptName: arguments[TryCommand.promptName], dimensions: arguments[TryCommand.dimensions])
@@ -91,6 +95,11 @@ extension TryCommand {
             try checkPrompt()
         }
 
+        /// Whether flags say how tokens are drawn.
+        var samples: Bool {
+            let flags = ["preset", "temperature", "top-k", "top-p", "min-p", "typical-p", "greedy"]
+            return flags.contains(where: generating.contains)
+        }
         /// Whether the model is computed with, not only looked at.
         var runs: Bool { !inspect && check == nil && render == nil && tokenize == nil }
         /// Whether texts are to become vectors, whatever the model is for.
@@ -161,7 +170,9 @@ extension TryCommand {
                 throw AIError(.invalidInput, "--similar needs texts to compare with: --embed TEXT or --texts FILE")
             }
             guard prompt == nil else { return }
-            for (isGiven, flag) in [(logits, "logits"), (config.topLogprobs != nil, "logprobs")] where isGiven {
+            for (isGiven, flag) in [
+                (logits, "logits"), (config.translation != nil, "to"), (config.topLogprobs != nil, "logprobs"),
+            ] where isGiven {
                 throw AIError(
                     .invalidInput, "--\(flag) needs a PROMPT", advice: "write hub try REF PROMPT --\(flag) --json")
             }

@@ -58,7 +58,8 @@ extension TryCommand {
         // A conversation that the template rejects is reported before a weight is read.
         let rendered = try await rendering(ofPrompt: prompt, request, report.path, context)
         let text = rendered ?? prompt
-        report.isGreedy = request.config.isGreedy
+        let config = try config(model, request, report)
+        report.isGreedy = config.isGreedy
         if request.logits {
             report.logits = try await model.logits(prompt: text, addsSpecialTokens: rendered == nil)
         }
@@ -66,7 +67,7 @@ extension TryCommand {
             context.output.line(Styled(String(line), .faint))
         }
         for try await chunk in model.generate(
-            prompt: text, addsSpecialTokens: rendered == nil, config: request.config)
+            prompt: text, addsSpecialTokens: rendered == nil, config: config)
         {
             if !chunk.text.isEmpty { context.output.stream(chunk.text) }
             if let id = chunk.tokenId, let logprob = chunk.logprob {
@@ -77,6 +78,22 @@ extension TryCommand {
         }
         context.output.stream("\n")
         if report.generation?.finishReason == .cancelled { throw CancellationError() }
+    }
+
+    /// A translation is the likeliest one unless flags say otherwise.
+    private static func config(_ model: LanguageModel, _ request: Request, _ report: TryReport) throws(AIError)
+        -> GenerateConfig
+    {
+        var config = request.config
+        guard model.translates || config.translation != nil else { return config }
+        let languages = model.languages.sorted()
+        if config.translation == nil, languages.count > 1, !request.raw {
+            throw AIError(
+                .invalidInput, "\(report.id) translates to \(languages.count) languages",
+                advice: "choose one with --to: \(languages.joined(separator: ", "))")
+        }
+        if !request.samples { (config.temperature, config.topP) = (0, nil) }
+        return config
     }
 
     // MARK: Vectors

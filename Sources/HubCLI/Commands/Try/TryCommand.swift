@@ -74,6 +74,8 @@ enum TryCommand {
     static let column = Option.text("column", "NAME", "the column of --series, by its header or its number")
     static let horizon = Option.whole(
         "horizon", in: 1...1_000_000, "forecast this many values; 64 if not given, or as many as the model can")
+    static let from = Option.text("from", "LANG", "translate from this language, as the model calls it")
+    static let to = Option.text("to", "LANG", "translate the PROMPT to this language, as the model calls it")
     static let perplexity = Option.text(
         "perplexity", "FILE", kind: .file, "how well the model predicts a text",
         detail: "Runs the beginning token and 256 tokens at a time, and scores all of them.")
@@ -92,7 +94,7 @@ enum TryCommand {
             ls and hub info show its verdict later.
 
             With a PROMPT: what the model is for. The text as it is generated; if the model has a chat template, the \
-            prompt is the user's message in it, and --raw takes it as it is. A vector. The labels of a text, or of its \
+            prompt is the user's message in it, and --raw takes it as it is. A translation, by --to. A vector. The labels of a text, or of its \
             tokens. The words behind the masks of the prompt, which are written as the model writes them, or as [MASK] or \
             <mask>. A reranker needs --query and --texts, a model that forecasts --series.
 
@@ -110,7 +112,7 @@ enum TryCommand {
             system.flag, chat.flag, raw.minor.flag, logits.minor.flag, embed.flag, texts.flag, similar.flag,
             query.flag, series.flag, column.minor.flag, horizon.minor.flag,
             textPair.minor.flag, labels.flag, promptName.minor.flag, dimensions.minor.flag, task.minor.flag,
-            perplexity.flag,
+            from.minor.flag, to.minor.flag, perplexity.flag,
             perplexityTokens.minor.flag, tokenize.flag, tokenizeFile.minor.flag, render.flag, template.minor.flag,
             inspect.flag,
             check.flag, file.flag, SharedFlags.yes.flag,

@@ -30,6 +30,8 @@ struct ModelDescription: Sendable, Hashable {
     var additions: [String] = []
     /// What it is for.
     var task = ModelTask.textGeneration
+    /// How a prompt says its language, and that of the translation; nil where it does not.
+    var languages: Languages?
     /// How it forecasts series; nil for a model of texts.
     var forecast: ForecastSettings?
 
@@ -41,6 +43,8 @@ struct ModelDescription: Sendable, Hashable {
         var positions: Int?
         /// The row of the first position.
         var positionOffset = 0
+        /// Positions that are computed; nil for none.
+        var sinusoids: Sinusoids?
         /// Rows of a table of token types; nil for none.
         var types: Int?
         var norm: Norm?
@@ -69,6 +73,19 @@ struct ModelDescription: Sendable, Hashable {
             case nil: nil
             }
         }
+    }
+
+    /// A position as sines, in the first half of a row, and cosines, in the other, of ever longer periods
+    /// (https://arxiv.org/abs/1706.03762, section 3.5).
+    struct Sinusoids: Sendable, Hashable {
+        /// How the angle of a place in a half grows with the position.
+        enum Periods: Sendable, Hashable {
+            /// By `10000^(-2 place / width)`, in transformers' `MarianSinusoidalPositionalEmbedding`.
+            case byWidth
+            /// By powers that reach 1/10000 at the last place, in `M2M100SinusoidalPositionalEmbedding`.
+            case toTheLast
+        }
+        var periods: Periods
     }
 
     /// Numbers become a row by `output(activation(hidden(x))) + residual(x)`, each matrix with a bias

@@ -23,22 +23,38 @@ extension Architecture {
     ) { settings throws(AIError) in
         for key in ["normalize_before", "add_final_layer_norm", "static_position_embeddings"]
         where settings.flag(key) == true { settings.obstacles.append("\(key) true") }
-        var encoder = try settings.bart("encoder", layers: settings.count("encoder_layers"))
-        (encoder.isCausal, encoder.task) = (false, .embedding)
-        var decoder = try settings.bart("decoder", layers: settings.configuration.layers)
-        for index in decoder.layers.indices {
-            decoder.layers[index].crossAttention = decoder.layers[index].attention
+        return try settings.likeBart(norms: .after) { d in
+            d.embedding.positions = d.maxPositions + 2
+            d.embedding.positionOffset = 2
+            d.embedding.norm = d.layers[0].norm
         }
-        decoder.encoders = [encoder]
-        return decoder
     }
 }
 
 extension Settings {
-    /// One half.
+    /// An encoder and a decoder with layers like BART's.
     ///
+    /// - Parameter positions: says how each half knows positions.
+    mutating func likeBart(norms: ModelDescription.Norms, _ positions: (inout ModelDescription) -> Void)
+        throws(AIError)
+        -> ModelDescription
+    {
+        var encoder = try half("encoder", layers: count("encoder_layers"), norms)
+        (encoder.isCausal, encoder.task) = (false, .embedding)
+        var decoder = try half("decoder", layers: configuration.layers, norms)
+        for index in decoder.layers.indices {
+            decoder.layers[index].crossAttention = decoder.layers[index].attention
+        }
+        positions(&encoder)
+        positions(&decoder)
+        decoder.encoders = [encoder]
+        return decoder
+    }
+
     /// - Parameter name: `encoder` or `decoder`.
-    fileprivate mutating func bart(_ name: String, layers: Int?) throws(AIError) -> ModelDescription {
+    private mutating func half(_ name: String, layers: Int?, _ norms: ModelDescription.Norms) throws(AIError)
+        -> ModelDescription
+    {
         let width = try need(configuration.hiddenSize, "d_model")
         let heads = try need(count("\(name)_attention_heads"), "\(name)_attention_heads")
         guard width % heads == 0 else {
@@ -53,23 +69,25 @@ extension Settings {
             width: try need(count("\(name)_ffn_dim"), "\(name)_ffn_dim"),
             activation: activation(configuration.activation, default: .gelu), isGated: false, hasBias: true)
         let layer = ModelDescription.Layer(
-            attention: attention, feedForward: feedForward, norms: .after, norm: norm)
+            attention: attention, feedForward: feedForward, norms: norms, norm: norm)
         return ModelDescription(
             vocabulary: try need(configuration.vocabulary, "vocab_size"), width: width, maxPositions: positions,
-            embedding: .init(
-                scale: flag("scale_embedding") == true ? Float(width).squareRoot() : 1, positions: positions + 2,
-                positionOffset: 2, norm: norm),
-            layers: Array(repeating: layer, count: try layerCount(layers, "\(name)_layers")), finalNorm: nil)
+            embedding: .init(scale: flag("scale_embedding") == true ? Float(width).squareRoot() : 1),
+            layers: Array(repeating: layer, count: try layerCount(layers, "\(name)_layers")),
+            finalNorm: norms == .before ? norm : nil)
     }
 }
 
 extension TensorNames {
-    fileprivate static let bart: TensorNames = {
+    /// BART's names, and of kin that have norms before each half.
+    static let bart: TensorNames = {
         func half(_ name: String) -> TensorNames {
             TensorNames(
                 layer: "\(name).layers.",
                 stems: [
                     .positions: "\(name).embed_positions", .embeddingNorm: "\(name).layernorm_embedding",
+                    .finalNorm: "\(name).layer_norm", .attentionNorm: "self_attn_layer_norm",
+                    .feedForwardNorm: "final_layer_norm",
                     .query: "self_attn.q_proj", .key: "self_attn.k_proj", .value: "self_attn.v_proj",
                     .attentionOutput: "self_attn.out_proj", .attentionPostNorm: "self_attn_layer_norm",
                     .up: "fc1", .down: "fc2", .feedForwardPostNorm: "final_layer_norm",
@@ -79,7 +97,7 @@ extension TensorNames {
             .embedding: "shared", .head: "lm_head", .crossQuery: "encoder_attn.q_proj",
             .crossKey: "encoder_attn.k_proj",
             .crossValue: "encoder_attn.v_proj", .crossOutput: "encoder_attn.out_proj",
-            .crossPostNorm: "encoder_attn_layer_norm",
+            .crossNorm: "encoder_attn_layer_norm", .crossPostNorm: "encoder_attn_layer_norm",
         ])
         names.prefix = "model."
         names.encoders = [half("encoder")]

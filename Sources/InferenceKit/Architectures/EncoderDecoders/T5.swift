@@ -46,7 +46,7 @@ extension Settings {
             finalNorm: norm, isCausal: false)
         encoder.task = .embedding
         layer.crossAttention = attention
-        return ModelDescription(
+        var d = ModelDescription(
             vocabulary: encoder.vocabulary, width: width, maxPositions: positions,
             distances: .init(rows: buckets, buckets: .before(count: buckets, furthest: furthest)),
             layers: Array(repeating: layer, count: try layerCount("num_decoder_layers")), finalNorm: norm,
@@ -54,6 +54,19 @@ extension Settings {
                 isTied: stores("lm_head.weight").map { !$0 } ?? isScaled,
                 scale: isScaled ? 1 / Float(width).squareRoot() : 1),
             encoders: [encoder])
+        d.languages = phrases
+        return d
+    }
+
+    /// The phrases for translations among `task_specific_params`; nil if there are none.
+    private var phrases: Languages? {
+        let found = object("task_specific_params")?.members.compactMap { name, task -> Languages.Phrase? in
+            guard let match = name.wholeMatch(of: /translation_([a-z]+)_to_([a-z]+)/),
+                let text = task["prefix"]?.string
+            else { return nil }
+            return .init(source: String(match.output.1), target: String(match.output.2), text: text)
+        }
+        return found.flatMap { $0.isEmpty ? nil : .phrases($0) }
     }
 }
 
