@@ -297,7 +297,9 @@ def nvfp4_pack(compressed):
         stored = nibbles(e2m1(parts / (scales.float() * whole).clamp(min=1e-12).unsqueeze(-1)).flatten(1))
         if compressed:
             return {"weight_packed": stored, "weight_scale": scales, "weight_global_scale": (1 / whole).reshape(1), "input_global_scale": torch.tensor([40.0])}
-        return {"weight": stored, "weight_scale": scales, "weight_scale_2": whole, "input_scale": torch.tensor(0.02)}
+        # Scales of the cache lie beside these two, whether they are packed or not.
+        cache = {f"{kind}_scale": torch.tensor(1.5) for kind in "kv" if stem.endswith(f"{kind}_proj")}
+        return {"weight": stored, "weight_scale": scales, "weight_scale_2": whole, "input_scale": torch.tensor(0.02)} | cache
     return pack
 
 
@@ -341,19 +343,29 @@ def mixture():
 
 # Integers of compressed-tensors
 
-def integers_pack(bits, size, symmetric):
+def integers_pack(bits, size, symmetric, ordered=False):
     def pack(stem, weight):
-        scales, zeros, codes = quantise(weight, bits, torch.arange(weight.shape[1]) // (size or weight.shape[1]), symmetric)
+        groups = torch.arange(weight.shape[1]) // (size or weight.shape[1])
+        if ordered:
+            groups = groups[torch.randperm(len(groups), generator=torch.Generator().manual_seed(sum(stem.encode())))]
+        scales, zeros, codes = quantise(weight, bits, groups, symmetric)
         own = {"weight_packed": words(codes, bits), "weight_scale": scales.bfloat16(), "weight_shape": torch.tensor(weight.shape)}
+        if ordered:
+            # Older files have zeros as bytes.
+            return own | {"weight_zero_point": (zeros - 2 ** (bits - 1)).to(torch.int8), "weight_g_idx": groups.int()}
         return own if symmetric else own | {"weight_zero_point": words(zeros.T, bits).T}
     return pack
 
 
-def integers_unpack(bits, size, change=lambda scales: scales, zero=lambda zeros: zeros):
+def integers_unpack(bits, size, change=lambda scales: scales, zero=lambda zeros: zeros, order=lambda groups: groups):
     def unpack(own):
         codes, scales = codes_of(own["weight_packed"], bits), change(own["weight_scale"].float())
-        groups = torch.arange(codes.shape[1]) // (size or codes.shape[1])
-        zeros = codes_of(own["weight_zero_point"].T, bits).T if "weight_zero_point" in own else torch.full_like(scales, 2 ** (bits - 1))
+        groups = order(own["weight_g_idx"].long()) if "weight_g_idx" in own else torch.arange(codes.shape[1]) // (size or codes.shape[1])
+        zeros = own.get("weight_zero_point")
+        if zeros is None or zeros.dtype == torch.int8:
+            zeros = (torch.zeros_like(scales) if zeros is None else zeros) + 2.0 ** (bits - 1)
+        else:
+            zeros = codes_of(zeros.T, bits).T
         return (codes - zero(zeros)[:, groups]) * scales[:, groups]
     return unpack
 
@@ -384,6 +396,8 @@ def compressed():
 
     make("int4", settings("pack-quantized", 4, 32, False), integers_pack(4, 32, False), integers_unpack(4, 32), moves(4, 32))
     make("int4-channel", settings("pack-quantized", 4, None, True), integers_pack(4, None, True), integers_unpack(4, None), moves(4, None))
+    make("int4-order", settings("pack-quantized", 4, 32, False), integers_pack(4, 32, False, True), integers_unpack(4, 32),
+         moves(4, 32) | {"order": integers_unpack(4, 32, order=lambda groups: groups.sort().values)})
     activations = dict(num_bits=8, type="int", strategy="token", dynamic=True, symmetric=True)
     name = "weight_scale"
     make("int8", settings("int-quantized", 8, None, True, input_activations=activations), bytes_pack(name, False), bytes_unpack(name),

@@ -25,14 +25,14 @@ static inline bool hub_is_turned(hub_format format) { return format == HUB_AWQ |
 /// Whether the columns of a block have scales of their own, or numbers of bits for which there are no integer products:
 /// such weights are multiplied in float32.
 static inline bool hub_goes_by_column(const hub_matrix *m) {
-    if (!hub_is_turned(m->format)) return false;
+    if (!hub_is_turned(m->format)) return m->order != NULL;
     return m->order || m->group % HUB_BLOCK || m->columns % HUB_BLOCK || (m->bits != 4 && m->bits != 8);
 }
 
 /// Whether weights are known one by one alone, not as integers with a scale for a block.
 static inline bool hub_is_single(const hub_matrix *m) { return m->format == HUB_TABLE4 || hub_goes_by_column(m); }
 
-/// The group of scales of a column of AWQ or GPTQ.
+/// The group of scales of a column.
 static inline size_t hub_group_at(const hub_matrix *m, size_t column) {
     return m->order ? hub_load_u32((const uint8_t *)m->order + 4 * column) : column / m->group;
 }

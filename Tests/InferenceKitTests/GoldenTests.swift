@@ -33,7 +33,7 @@ import Testing
         "micro-packed-gptq", "micro-packed-gptq-order", "micro-packed-gptq-v2", "micro-packed-gptq-8bit",
         "micro-packed-gptq-3bit",
         "micro-packed-nvfp4", "micro-packed-nvfp4-compressed", "micro-packed-nvfp4-experts", "micro-packed-int4",
-        "micro-packed-int4-channel", "micro-packed-int8", "micro-packed-nf4", "micro-packed-nf4-nested",
+        "micro-packed-int4-channel", "micro-packed-int4-order", "micro-packed-int8", "micro-packed-nf4", "micro-packed-nf4-nested",
         "micro-packed-llm-int8",
     ]
     /// Each family as llama.cpp's converter writes it.

@@ -31,7 +31,7 @@ import Testing
             #expect(engine.formats.contains(format))
             #expect(try FolderReading(try Fixtures.path(folder)).obstacles.isEmpty, "\(format)")
         }
-        for method in ["gptq", "awq", "bitsandbytes", "fp8", "compressed-tensors", "mxfp4"] {
+        for method in ["gptq", "awq", "bitsandbytes", "fp8", "compressed-tensors", "mxfp4", "modelopt"] {
             let json = try JSON.parse(
                 Array(#"{"model_type": "llama", "quantization_config": {"quant_method": "\#(method)"}}"#.utf8))
             let configuration = try ModelConfiguration(json, path: "config.json", isForgiving: true)

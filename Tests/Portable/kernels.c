@@ -204,10 +204,11 @@ static void turned(hub_team *one, hub_team *three, hub_team *scalar) {
 /// Integers by row with zeros instead of biases, signed bytes, NVFP4, and codes of a table.
 static void beside(hub_team *one, hub_team *three, hub_team *scalar) {
     const uint64_t before = state;
-    // format, bits, outputs, columns, group, first, whether there are zeros or nested scales
+    // format, bits, outputs, columns, group, first, whether there are zeros (2: bytes, 3: and an order) or nested scales
     static const size_t cases[][7] = {
         {HUB_MLX, 4, 37, 384, 128, 8, 0}, {HUB_MLX, 4, 40, 384, 32, 8, 1}, {HUB_MLX, 4, 21, 320, 320, 3, 1}, {HUB_MLX, 8, 24, 96, 96, 4, 1},
-        {HUB_MLX, 8, 33, 256, 64, 0, 0}, {HUB_INT8, 8, 37, 512, 512, 0, 0}, {HUB_INT8, 8, 18, 416, 32, 0, 0},
+        {HUB_MLX, 8, 33, 256, 64, 0, 0}, {HUB_MLX, 4, 37, 384, 128, 8, 2}, {HUB_MLX, 4, 45, 512, 32, 0, 3}, {HUB_MLX, 8, 19, 96, 32, 8, 3},
+        {HUB_INT8, 8, 37, 512, 512, 0, 0}, {HUB_INT8, 8, 18, 416, 32, 0, 0},
         {HUB_NVFP4, 4, 37, 416, 16, 0, 0}, {HUB_NVFP4, 4, 64, 1280, 16, 0, 0}, {HUB_TABLE4, 4, 37, 416, 64, 0, 0},
         {HUB_TABLE4, 4, 21, 96, 64, 5, 1}, {HUB_TABLE4, 4, 64, 1280, 128, 16, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -226,6 +227,13 @@ static void beside(hub_team *one, hub_team *three, hub_team *scalar) {
             uint8_t *zeros = guarded(words * groups * 4);
             for (size_t k = 0; k < words * groups * 4; k++) zeros[k] = (uint8_t)next();
             m.zeros = zeros, m.zero_stride = groups * 4;
+            if (c[6] == 2) {
+                m.zeros = zeros = guarded(all * groups), m.zero_stride = 0;
+                for (size_t k = 0; k < all * groups; k++) zeros[k] = (uint8_t)(next() % 16 - 8);
+            }
+            uint8_t *order = guarded(c[3] * 4);
+            for (size_t k = 0; k < c[3]; k++) memcpy(order + 4 * k, &(uint32_t){next() % (uint32_t)groups}, 4);
+            if (c[6] == 3) m.order = order;
         } else if (m.format == HUB_NVFP4) {
             scales = guarded(c[2] * groups);
             for (size_t k = 0; k < c[2] * groups; k++) scales[k] = (uint8_t)(next() % 0x48);

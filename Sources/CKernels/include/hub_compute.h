@@ -40,7 +40,9 @@ typedef struct {
     uint32_t group;
     hub_format scale_format;      ///< F32, F16 or BF16
     const void *scales, *biases;  ///< [rows][columns / group]
-    // Without biases: weight = scale * (q - zero), with `zeros` if there are any, otherwise with a zero in the middle.
+    // Without biases: weight = scale * (q - zero), with `zeros` if there are any, otherwise with a zero in the middle. Zeros are
+    // words along the rows, [rows * bits / 32][groups], or, with a `zero_stride` of 0, signed bytes [rows][groups] from the
+    // middle; `order` may be there as well.
     // https://github.com/vllm-project/compressed-tensors (pack_quantized.py)
     // INT8: signed bytes with such scales, times `factor`.
     // NVFP4: 16 bytes of two neighbouring e2m1 numbers each. `scales` are e4m3, a byte for each 16 columns, times `factor`.
@@ -60,7 +62,7 @@ typedef struct {
     const void *zeros;            ///< [columns / group] rows of words with the zeros of outputs side by side
     size_t zero_stride;           ///< bytes from a group's zeros to the next one's; without biases from word to word
     uint8_t zero_less;            ///< what zeros are stored less
-    const void *order;            ///< [columns]: the group of each, 32 bits; NULL where groups follow each other
+    const void *order;            ///< [columns]: the group of each as 32 bits; NULL where groups follow each other
     // TABLE4: bitsandbytes' NF4 and FP4 (https://arxiv.org/abs/2305.14314): codes of numbers in a table, the first of two in
     // the upper half of a byte. A scale belongs to `group` weights, a multiple of 32, counted over the rows of the whole. It
     // is a float32, or, with `nested`, a byte: nested_table[byte] * nested[index / nested_group] + offset.

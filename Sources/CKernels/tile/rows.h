@@ -107,6 +107,12 @@ static inline void hub_row_nvfp4(const hub_matrix *m, size_t row, size_t block, 
 
 /// A weight of a format that hub_is_single.
 static inline float hub_single_weight(const hub_matrix *m, size_t row, size_t column) {
+    if (m->format == HUB_MLX) {
+        const size_t group = hub_group_at(m, column);
+        const float scale = hub_scale_at(m->scale_format, m->scales, row * (m->columns / m->group) + group);
+        const int code = hub_stream_at((const uint8_t *)m->weights + row * m->stride, 4, m->bits, column);
+        return scale * (float)(code - hub_row_zero(m, row, group));
+    }
     if (m->format != HUB_TABLE4) return hub_turned_weight(m, row, column);
     const uint8_t two = ((const uint8_t *)m->weights)[row * m->stride + column / 2];
     const uint8_t code = column % 2 ? two & 15 : two >> 4;

@@ -66,7 +66,10 @@ static inline int hub_turned_zero(const hub_matrix *m, size_t output, size_t gro
 
 /// Integers by row without biases: the zero of a group.
 static inline int hub_row_zero(const hub_matrix *m, size_t row, size_t group) {
-    if (!m->zeros) return 1 << (m->bits - 1);
+    const int middle = 1 << (m->bits - 1);
+    if (!m->zeros) return middle;
+    const size_t index = (m->first + row) * (m->columns / m->group) + group;
+    if (m->zero_stride == 0) return middle + ((const int8_t *)m->zeros)[index];
     return hub_stream_at((const uint8_t *)m->zeros + group * 4, m->zero_stride, m->bits, m->first + row);
 }
 

@@ -245,28 +245,72 @@ EXACT(INT8, 1, 128, false, false)
 EXACT(AWQ, 1, 0, false, true)
 EXACT(GPTQ4, 1, 0, false, true)
 EXACT(GPTQ8, 1, 128, false, true)
-static void exact_by_column(const hub_tile *t) { exact_tile(t, widen_by_column, HUB_BLOCK); }
+static void exact_by_column(const hub_tile *t) {
+    if (t->matrix->format == HUB_AWQ) exact_tile(t, widen_column_AWQ, HUB_BLOCK);
+    else if (t->matrix->bits == 2) exact_tile(t, widen_column_2, HUB_BLOCK);
+    else if (t->matrix->bits == 3) exact_tile(t, widen_column_3, HUB_BLOCK);
+    else if (t->matrix->bits == 4) exact_tile(t, widen_column_4, HUB_BLOCK);
+    else exact_tile(t, widen_column_8, HUB_BLOCK);
+}
 static void exact_turned(const hub_tile *t) {
     if (hub_goes_by_column(t->matrix)) exact_by_column(t);
     else if (t->matrix->format == HUB_AWQ) exact_AWQ(t);
     else if (t->matrix->bits == 8) exact_GPTQ8(t);
     else exact_GPTQ4(t);
 }
-INLINE void widen_TABLE4(const hub_tile *t, size_t block, vf *out) {
+/// - blocks: that share a scale.
+INLINE void widen_table4(const hub_tile *t, size_t block, vf *out, const size_t blocks) {
     float table[16];
     memcpy(table, t->matrix->table, sizeof table);
-    vu v[4];
     vf d;
-    load_words(t, place(t, block, 16), v);
-    UNROLL for (size_t lane = 0; lane < LANES; lane++)
-        d[lane] = hub_table_scale(t->matrix, t->row + lane, block * HUB_BLOCK);
-    UNROLL for (int c = 0; c < HUB_BLOCK; c++)
-        out[c] = look_up(table, v[c / 8] >> (unsigned)(c % 8 / 2 * 8 + (c % 2 ? 0 : 4)) & 15u) * d;
+    UNROLL for (size_t lane = 0; lane < LANES; lane++) d[lane] = hub_table_scale(t->matrix, t->row + lane, block * HUB_BLOCK);
+    UNROLL for (size_t i = 0; i < blocks; i++, out += HUB_BLOCK) {
+        vu v[4];
+        load_words(t, place(t, block + i, 16), v);
+        UNROLL for (int c = 0; c < HUB_BLOCK; c++)
+            out[c] = look_up(table, v[c / 8] >> (unsigned)(c % 8 / 2 * 8 + (c % 2 ? 0 : 4)) & 15u) * d;
+    }
 }
-static void exact_TABLE4(const hub_tile *t) { exact_tile(t, widen_TABLE4, HUB_BLOCK); }
+INLINE void widen_TABLE4(const hub_tile *t, size_t block, vf *out) { widen_table4(t, block, out, 1); }
+INLINE void widen_TABLE4_2(const hub_tile *t, size_t block, vf *out) { widen_table4(t, block, out, 2); }
+static void exact_TABLE4(const hub_tile *t) {
+    const bool are_two = t->matrix->columns % (2 * HUB_BLOCK) == 0 && t->matrix->group % (2 * HUB_BLOCK) == 0;
+    if (are_two) exact_tile(t, widen_TABLE4_2, 2 * HUB_BLOCK);
+    else exact_tile(t, widen_TABLE4, HUB_BLOCK);
+}
+
+/// Integers by row: what the columns of a group share.
+INLINE tile_group row_group(const hub_tile *t, size_t group) {
+    const hub_matrix *m = t->matrix;
+    const size_t groups = m->columns / m->group;
+    tile_group shared;
+    for (size_t lane = 0; lane < LANES; lane++) {
+        shared.d[lane] = hub_scale_at(m->scale_format, m->scales, (t->row + lane) * groups + group);
+        shared.zero[lane] = (float)hub_row_zero(m, t->row + lane, group);
+    }
+    return shared;
+}
+
+/// Columns of such integers whose groups have an order of their own.
+INLINE void widen_ordered(const hub_tile *t, size_t block, vf *out) {
+    const hub_matrix *m = t->matrix;
+    const size_t groups = m->columns / m->group;
+    tile_group *known = (tile_group *)((vf *)t->scratch + HUB_CHUNK);
+    for (size_t group = 0; block == 0 && groups <= KEPT_GROUPS && group < groups; group++) known[group] = row_group(t, group);
+    tile_block b;
+    if (m->bits == 4) paired_nibbles(t, mlx_bits(t, block), false, &b);
+    else mlx_block(t, block, false, &b);
+    for (size_t i = 0; i < HUB_BLOCK; i++) {
+        const size_t group = hub_group_at(m, block * HUB_BLOCK + i);
+        const tile_group own = groups <= KEPT_GROUPS ? known[group] : row_group(t, group);
+        out[i] = own.d * (FLOATS(b.w[i / 4] >> (unsigned)(i % 4 * 8) & 255u) - own.zero);
+    }
+}
+static void exact_ordered(const hub_tile *t) { exact_tile(t, widen_ordered, HUB_BLOCK); }
 
 static void exact_MLX(const hub_tile *t) {
-    if (t->matrix->bits == 4) exact_MLX4(t);
+    if (t->matrix->order) exact_ordered(t);
+    else if (t->matrix->bits == 4) exact_MLX4(t);
     else if (t->matrix->bits == 8) exact_MLX8(t);
     else exact_MLXn(t);
 }

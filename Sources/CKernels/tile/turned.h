@@ -8,6 +8,15 @@
 static const uint32_t awq_shifts[16] = {0, 16, 4, 20, 8, 24, 12, 28, 0, 16, 4, 20, 8, 24, 12, 28};
 static const uint32_t plain_shifts[16] = {0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28};
 
+enum { TURNED_AHEAD = 64 }; ///< stored rows
+/// GPTQ: what a tile reads of a stored row is about a line of memory, and far from what it reads of the next row: no
+/// processor guesses that. So rows are asked for before their turn, and after a tile's last one those of the next tile.
+INLINE void ask(const hub_matrix *m, size_t row, size_t rows, size_t output) {
+    const size_t ahead = row + TURNED_AHEAD, over = ahead < rows ? 0 : rows;
+    const uint8_t *at = (const uint8_t *)m->weights + (ahead - over) * m->stride + output * 4;
+    __builtin_prefetch(over ? at + LANES * 4 : at, 0, 3);
+}
+
 /// For each lane's output its nibble of a row of words, with what is beside it.
 INLINE vu output_nibbles(const uint8_t *row, size_t output, const uint32_t shifts[16]) {
     vu words, shift;
@@ -67,6 +76,7 @@ INLINE vu load_row(const hub_matrix *m, size_t row, size_t output) {
 INLINE void unpack_GPTQ4(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
     const size_t output = t->matrix->first + t->row;
     UNROLL for (int c = 0; c < 8; c++) {
+        if (c % 2 == 0) ask(t->matrix, block * 4 + (size_t)c / 2, t->blocks * 4, output);
         vu x = load_row(t->matrix, block * 4 + (size_t)c / 2, output) >> (unsigned)(c % 2 * 16) & 0xFFFFu;
         x = (x | x << 8) & 0x00FF00FFu;
         b->w[c] = (x | x << 4) & 0x0F0F0F0Fu;
@@ -77,41 +87,67 @@ INLINE void unpack_GPTQ4(const hub_tile *t, size_t block, int part, const bool p
 /// Signed bytes with an offset of 128, as MLX8.
 INLINE void unpack_GPTQ8(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
     const size_t output = t->matrix->first + t->row;
-    UNROLL for (int c = 0; c < 8; c++) b->w[c] = load_row(t->matrix, block * 8 + (size_t)c, output);
+    UNROLL for (int c = 0; c < 8; c++) {
+        ask(t->matrix, block * 8 + (size_t)c, t->blocks * 8, output);
+        b->w[c] = load_row(t->matrix, block * 8 + (size_t)c, output);
+    }
     turned_scales(t->matrix, output, group_of(t->matrix, block), plain_shifts, 8, &b->d[0], &b->m[0]);
 }
 
-/// Columns whose groups are in an order of their own, or have odd sizes or numbers of bits.
-INLINE void widen_by_column(const hub_tile *t, size_t block, vf *out) {
+/// What the columns of a group share.
+typedef struct {
+    vf d, zero;
+} tile_group;
+/// Groups of a tile that are kept behind its widened columns.
+enum { KEPT_GROUPS = (HUB_SCRATCH - HUB_CHUNK * sizeof(vf)) / sizeof(tile_group) };
+
+INLINE tile_group load_group(const hub_tile *t, size_t group, const int bits, const bool is_awq) {
     const hub_matrix *m = t->matrix;
-    const size_t output = m->first + t->row, from = block * HUB_BLOCK, bits = m->bits;
+    const size_t output = m->first + t->row;
+    const uint8_t *scales = (const uint8_t *)m->scales + group * m->group_stride;
+    vi zero;
+    if (bits == 4) {
+        const uint8_t *zeros = (const uint8_t *)m->zeros + group * m->zero_stride;
+        zero = (vi)((output_nibbles(zeros, output, is_awq ? awq_shifts : plain_shifts) + m->zero_less) & 15u);
+    } else {
+        UNROLL for (size_t lane = 0; lane < LANES; lane++) zero[lane] = hub_turned_zero(m, output + lane, group);
+    }
+    return (tile_group){load_numbers(m->scale_format, scales + output * (m->scale_format == HUB_F32 ? 4 : 2)), FLOATS(zero)};
+}
+
+/// Columns whose groups are in an order of their own, or have odd sizes or numbers of bits.
+INLINE void widen_by_column(const hub_tile *t, size_t block, vf *out, const int bits, const bool is_awq) {
+    const hub_matrix *m = t->matrix;
+    const size_t output = m->first + t->row, from = block * HUB_BLOCK, groups = (m->columns + m->group - 1) / m->group;
     const size_t count = m->columns - from < HUB_BLOCK ? m->columns - from : HUB_BLOCK;
-    const uint32_t most = (1u << bits) - 1;
-    vf d = (vf)0.0f;
-    vi zero = (vi)0;
-    for (size_t i = 0, last = SIZE_MAX; i < count; i++) {
-        const size_t k = from + i, group = hub_group_at(m, k), bit = k * bits;
-        if (group != last) {
-            UNROLL for (size_t lane = 0; bits != 4 && lane < LANES; lane++)
-                zero[lane] = hub_turned_zero(m, output + lane, group);
-            if (bits == 4) {
-                const uint8_t *zeros = (const uint8_t *)m->zeros + group * m->zero_stride;
-                zero = (vi)((output_nibbles(zeros, output, m->format == HUB_AWQ ? awq_shifts : plain_shifts) + m->zero_less) & 15u);
-            }
-            const uint8_t *scales = (const uint8_t *)m->scales + group * m->group_stride;
-            d = load_numbers(m->scale_format, scales + output * (m->scale_format == HUB_F32 ? 4 : 2));
-            last = group;
-        }
+    const size_t rows = m->columns * (size_t)bits / 32;
+    tile_group *known = (tile_group *)((vf *)t->scratch + HUB_CHUNK), own;
+    const bool is_known = groups <= KEPT_GROUPS;
+    for (size_t group = 0; block == 0 && is_known && group < groups; group++) known[group] = load_group(t, group, bits, is_awq);
+    for (size_t i = 0; i < count; i++) {
+        const size_t k = from + i, group = hub_group_at(m, k), bit = k * (size_t)bits, row = bit / 32, shift = bit % 32;
         vu v;
-        if (m->format == HUB_AWQ) {
+        if (is_awq) {
             v = output_nibbles((const uint8_t *)m->weights + k * m->stride, output, awq_shifts);
         } else {
-            v = load_row(m, bit / 32, output) >> (unsigned)(bit % 32);
-            if (bit % 32 + bits > 32) v |= load_row(m, bit / 32 + 1, output) << (unsigned)(32 - bit % 32);
+            if (shift < (size_t)bits) ask(m, row, rows, output);
+            v = load_row(m, row, output) >> (unsigned)shift;
+            if (32 % bits && shift + (size_t)bits > 32) v |= load_row(m, row + 1, output) << (unsigned)(32 - shift);
         }
-        out[i] = d * FLOATS((vi)(v & most) - zero);
+        if (!is_known) own = load_group(t, group, bits, is_awq);
+        const tile_group *g = is_known ? &known[group] : &own;
+        out[i] = g->d * (FLOATS(v & ((1u << bits) - 1)) - g->zero);
     }
 }
+#define BY_COLUMN(NAME, BITS, IS_AWQ)                                                                                  \
+    INLINE void widen_column_##NAME(const hub_tile *t, size_t block, vf *out) {                                        \
+        widen_by_column(t, block, out, BITS, IS_AWQ);                                                                  \
+    }
+BY_COLUMN(AWQ, 4, true)
+BY_COLUMN(2, 2, false)
+BY_COLUMN(3, 3, false)
+BY_COLUMN(4, 4, false)
+BY_COLUMN(8, 8, false)
 
 // MARK: Many tiles
 

@@ -378,12 +378,15 @@ static __attribute__((noinline)) void mlx_stream(const hub_tile *t, size_t block
         }
     }
 }
-INLINE void unpack_MLXn(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
+INLINE void mlx_block(const hub_tile *t, size_t block, const bool pieces, tile_block *b) {
     uint8_t rows[LANES * HUB_BLOCK] __attribute__((aligned(64)));
-    mlx_stream(t, block + (size_t)part, rows);
+    mlx_stream(t, block, rows);
     UNROLL for (int half = 0; half < 2; half++) {
         if (pieces) load_pieces(rows + 16 * half, HUB_BLOCK, b->w + 4 * half);
         else load_words_at(rows + 16 * half, HUB_BLOCK, b->w + 4 * half);
     }
+}
+INLINE void unpack_MLXn(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
+    mlx_block(t, block + (size_t)part, pieces, b);
     mlx_scales(t, block, part, raw, b);
 }

@@ -26,8 +26,8 @@ enum Architectures {
             "mxfp4-pack-quantized", "mixed-precision",
         ],
     ]
-    /// What the Hub's tags and people call them: the methods, and a layout that several have.
-    static let quantizations = methods.map { $0.rawValue.lowercased() } + ["nvfp4"]
+    /// What the Hub's tags and people call them: the methods, and layouts that several have.
+    static let quantizations = methods.map { $0.rawValue.lowercased() } + ["nvfp4", "int8"]
 
     private static func runs(_ quantization: QuantizationConfiguration) -> Bool {
         guard let format = quantization.format, let known = formats[quantization.method] else {

@@ -24,19 +24,24 @@ extension TensorSource {
         layout.format = HUB_MLX
         layout.bits = UInt8(bits)
         layout.stride = columns * bits / 8
-        try checkOrder(packing, columns: columns, group: Int(layout.group))
+        let groups = columns / Int(layout.group)
+        if let order = try order(packing, columns: columns, group: Int(layout.group)) {
+            layout.order = UnsafeRawPointer(try address(order))
+            members.append(order)
+        }
         let name = packing.stem + ".weight_zero_point"
         guard has(name) else { return matrix(layout, of: members) }
         let zeros = try find(name)
-        let groups = columns / Int(layout.group)
+        members.append(zeros)
         if zeros.type == TensorDataType.i32.rawValue {
             try check(zeros, [(rows * bits + 31) / 32, groups])
-            layout.zeros = UnsafeRawPointer(try address(zeros))
             layout.zero_stride = groups * 4
-            members.append(zeros)
+        } else if zeros.type == TensorDataType.i8.rawValue {
+            try check(zeros, [rows, groups])
         } else {
-            try checkZeros(zeros)
+            throw .unsupported(path(zeros), "\(zeros.type) zeros (tensor \"\(name)\") cannot be run yet")
         }
+        layout.zeros = UnsafeRawPointer(try address(zeros))
         return matrix(layout, of: members)
     }
 
@@ -49,14 +54,17 @@ extension TensorSource {
         layout.format = HUB_INT8
         layout.stride = columns
         layout.factor = packing.scales.hasSuffix(".SCB") ? 1 / 127 : 1
-        let order = packing.stem + ".weight_format"
-        if has(order) {
-            let stored = try find(order)
+        let form = packing.stem + ".weight_format"
+        if has(form) {
+            let stored = try find(form)
             guard stored.byteCount == 1, try address(stored).load(as: UInt8.self) == 0 else {
-                throw .unsupported(path(stored), "weights in the order of tensor \"\(order)\" cannot be run yet")
+                throw .unsupported(path(stored), "weights in the order of tensor \"\(form)\" cannot be run yet")
             }
         }
-        try checkOrder(packing, columns: columns, group: Int(layout.group))
+        if let order = try order(packing, columns: columns, group: Int(layout.group)) {
+            throw .unsupported(
+                path(order), "columns in an order of their own (tensor \"\(order.name)\") cannot be run yet")
+        }
         let zeros = packing.stem + ".weight_zero_point"
         if has(zeros) { try checkZeros(try find(zeros)) }
         return matrix(layout, of: members)
@@ -96,22 +104,12 @@ extension TensorSource {
         }
     }
 
-    /// `weight_g_idx` is the group of each column; -1 where nothing was ordered.
-    private func checkOrder(_ packing: Packing, columns: Int, group: Int) throws(AIError) {
+    /// `weight_g_idx`, the group of each column, where those do not follow each other; -1 where nothing was ordered.
+    private func order(_ packing: Packing, columns: Int, group: Int) throws(AIError) -> StoredTensor? {
         let name = packing.stem + ".weight_g_idx"
-        guard has(name) else { return }
+        guard has(name) else { return nil }
         let order = try find(name)
-        try check(order, [columns])
-        guard order.type == TensorDataType.i32.rawValue else {
-            throw .malformed(path(order), "tensor \"\(name)\" is of the type \(order.type)")
-        }
-        let groups = try address(order)
-        for column in 0..<columns {
-            let found = Int(groups.loadUnaligned(fromByteOffset: 4 * column, as: Int32.self))
-            guard found == column / group || found == -1 else {
-                throw .unsupported(
-                    path(order), "columns in an order of their own (tensor \"\(name)\") cannot be run yet")
-            }
-        }
+        if try groups(order, columns: columns).allSatisfy({ $0 == -1 }) { return nil }
+        return try isUsual(order, columns: columns, group: group, count: columns / group) ? nil : order
     }
 }

@@ -66,7 +66,9 @@ extension TensorSource {
         let order = packing.stem + ".g_idx"
         guard has(order) else { return matrix(layout, of: [tensor, scales, zeros]) }
         let groups = try find(order)
-        layout.order = try self.order(groups, columns: columns, group: group, count: scales.shape[0])
+        if try !isUsual(groups, columns: columns, group: group, count: scales.shape[0]) {
+            layout.order = UnsafeRawPointer(try address(groups))
+        }
         return matrix(layout, of: [tensor, scales, zeros, groups])
     }
 
@@ -76,23 +78,22 @@ extension TensorSource {
         return columns % count == 0 ? columns / count : nil
     }
 
-    /// The groups of columns where those do not follow each other (GPTQ with `desc_act`); nil where they do.
-    private func order(_ tensor: StoredTensor, columns: Int, group: Int, count: Int) throws(AIError)
-        -> UnsafeRawPointer?
-    {
-        try check(tensor, [columns])
-        guard tensor.type == TensorDataType.i32.rawValue else {
-            throw .malformed(path(tensor), "tensor \"\(tensor.name)\" is of the type \(tensor.type)")
+    /// The group of each column, as a tensor lists them.
+    func groups(_ order: StoredTensor, columns: Int) throws(AIError) -> [Int32] {
+        try check(order, [columns])
+        guard order.type == TensorDataType.i32.rawValue else {
+            throw .malformed(path(order), "tensor \"\(order.name)\" is of the type \(order.type)")
         }
-        let groups = try address(tensor)
-        var isUsual = true
-        for column in 0..<columns {
-            let found = Int(groups.loadUnaligned(fromByteOffset: 4 * column, as: Int32.self))
-            guard (0..<count).contains(found) else {
-                throw .malformed(path(tensor), "tensor \"\(tensor.name)\" names the group \(found) of \(count)")
-            }
-            isUsual = isUsual && found == column / group
+        let start = try address(order)
+        return (0..<columns).map { start.loadUnaligned(fromByteOffset: 4 * $0, as: Int32.self) }
+    }
+
+    /// Whether groups follow each other; with `desc_act` they need not.
+    func isUsual(_ order: StoredTensor, columns: Int, group: Int, count: Int) throws(AIError) -> Bool {
+        let groups = try groups(order, columns: columns)
+        if let wrong = groups.first(where: { !(0..<count).contains(Int($0)) }) {
+            throw .malformed(path(order), "tensor \"\(order.name)\" names the group \(wrong) of \(count)")
         }
-        return isUsual ? nil : groups
+        return groups.indices.allSatisfy { Int(groups[$0]) == $0 / group }
     }
 }
