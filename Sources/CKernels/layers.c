@@ -115,6 +115,22 @@ void hub_activate(
     hub_team_run(team, rows, grain(columns), activate, &a);
 }
 
+struct factors {
+    float *x;
+    const float *y;
+};
+
+static void times(void *context, size_t worker, size_t begin, size_t end) {
+    (void)worker;
+    const struct factors *f = context;
+    for (size_t i = begin; i < end; i++) f->x[i] *= f->y[i];
+}
+
+void hub_times(hub_team *team, float *x, const float *y, size_t count) {
+    struct factors f = {x, y};
+    hub_team_run(team, count, grain(1), times, &f);
+}
+
 struct cut {
     float *x;
     size_t columns;

@@ -10,11 +10,16 @@ enum DenseDecoders {
         "gguf-bloom", "gguf-gpt-bigcode", "gguf-starcoder2", "gguf-olmo", "gguf-olmo2", "gguf-olmo3",
         "gguf-exaone4",
         "gguf-cohere", "gguf-cohere-norms", "gguf-cohere2",
+        // Of scripts/goldens_kin.py.
+        "lfm2", "lfm2-biases", "lfm2-moe", "granite", "granitemoe", "granitemoe-shared", "granite4", "granite4-moe",
+        "smollm3", "smollm3-windows", "olmoe", "phimoe", "phimoe-long",
+        "gguf-lfm2", "gguf-lfm2-moe", "gguf-granite", "gguf-granitemoe", "gguf-granite4", "gguf-granite4-moe",
+        "gguf-smollm3", "gguf-olmoe",
     ].map { "micro-" + $0 }
 
     /// Those with a mechanism of their own.
     static let steps = [
         "gpt-neox", "gptj", "falcon-groups", "falcon-rw", "bloom", "gpt-neo", "olmo3", "cohere-norms", "cohere2",
-        "mpt",
+        "mpt", "lfm2", "lfm2-biases", "lfm2-moe", "granitemoe-shared", "smollm3-windows", "phimoe",
     ].map { "micro/" + $0 }
 }

@@ -234,6 +234,8 @@ void hub_activate(
     size_t columns, float *out);
 /// x = max(0, x - cutoff), where the cutoff is so many standard deviations above the mean of a row.
 void hub_cut(hub_team *team, float *x, size_t rows, size_t columns, double deviations);
+/// x = x * y
+void hub_times(hub_team *team, float *x, const float *y, size_t count);
 /// x = x + scale * y
 void hub_add(hub_team *team, float *x, const float *y, float scale, size_t count);
 /// Splits rows of `2 * columns` numbers: the even ones and the odd ones.

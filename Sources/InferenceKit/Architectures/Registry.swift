@@ -13,6 +13,7 @@ enum Architectures {
         .mobileBert, .qwen2Moe, .qwen3Moe, .mixtral, .gptOss, .t5, .bart, .marian, .m2m100, .chronos,
         .gptNeoX, .gptJ, .phi, .falcon, .stableLM, .bloom, .gptNeo, .starCoder,
         .starCoder2, .mpt, .olmo, .olmo2, .exaone4, .cohere, .cohere2,
+        .lfm2, .lfm2Moe, .granite, .graniteMoe, .graniteHybrid, .smolLM3, .olmoe, .phiMoe,
     ]
 
     /// The ways of packing weights in safetensors that run.

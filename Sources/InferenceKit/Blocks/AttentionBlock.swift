@@ -82,9 +82,7 @@ struct AttentionBlock: Sendable {
         if description.hasKeysAsValues {
             w.values.start.update(from: w.keys.start, count: rows * description.keyWidth)
         }
-        guard let limit = description.limit else { return }
-        hub_clamp(w.queries.start, limit, rows * description.queryWidth)
-        for made in [w.keys, w.values] { hub_clamp(made.start, limit, rows * description.keyWidth) }
+        if let limit = description.limit { hub_clamp(w.values.start, limit, rows * description.keyWidth) }
     }
 
     /// Normalises and rotates queries or keys.
@@ -92,6 +90,7 @@ struct AttentionBlock: Sendable {
         let d = description
         let count = d.headNormSpan == .width ? rows : rows * heads
         if !d.isNormedLast { norm?.apply(x.start, rows: count, w.team, into: x.start) }
+        if let limit = d.limit { hub_clamp(x.start, limit, rows * heads * d.headSize) }
         if let rotary {
             rotary.block.apply(x, rows: rows, heads: heads, headSize: d.headSize, w.angles[rotary.kind], w.team)
         }

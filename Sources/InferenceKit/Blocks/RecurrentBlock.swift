@@ -4,10 +4,12 @@ import HubCore
 /// The recurrent half of a layer.
 enum RecurrentBlock: Sendable {
     case gatedDelta(GatedDeltaBlock)
+    case shortConvolution(ShortConvolutionBlock)
 
     init(_ d: ModelDescription.Recurrence, _ layer: Int, _ table: TensorTable) throws(AIError) {
         switch d {
         case .gatedDelta(let d): self = .gatedDelta(try GatedDeltaBlock(d, layer, table))
+        case .shortConvolution(let d): self = .shortConvolution(try ShortConvolutionBlock(d, layer, table))
         }
     }
 
@@ -21,6 +23,7 @@ enum RecurrentBlock: Sendable {
         }
         switch self {
         case .gatedDelta(let block): block.apply(x, rows: rows, state: state, w, space, into: out)
+        case .shortConvolution(let block): block.apply(x, rows: rows, state: state, w, space, into: out)
         }
     }
 }

@@ -23,6 +23,7 @@ struct RoutingBlock: Sendable {
         case .softmax: Self.softmax(UnsafeMutableBufferPointer(start: scores, count: count))
         case .sigmoid: for i in 0..<count { scores[i] = Self.sigmoid(scores[i]) }
         case .softmaxOfChosen: break
+        case .oneByOne(let margin): return oneByOne(scores, margin)
         }
         var ranks = Array(UnsafeBufferPointer(start: scores, count: count))
         if let bias { for i in 0..<count { ranks[i] += bias[i] } }
@@ -32,10 +33,27 @@ struct RoutingBlock: Sendable {
         if routing.scores == .softmaxOfChosen { weights.withUnsafeMutableBufferPointer { Self.softmax($0) } }
         if routing.renormalizes {
             // Sigmoids may all be 0.
-            let sum = Float(weights.reduce(0) { $0 + Double($1) } + 1e-20)
+            let sum = Float(weights.reduce(0) { $0 + Double($1) } + routing.leastSum)
             for i in weights.indices { weights[i] /= sum }
         }
         return zip(chosen, weights).map { ($0, $1 * routing.factor * (factors?[$0] ?? 1)) }
+    }
+
+    /// See ``ModelDescription/Routing/Scores/oneByOne(margin:)``.
+    private func oneByOne(_ scores: UnsafeMutablePointer<Float>, _ margin: Float) -> [(expert: Int, weight: Float)] {
+        var left = Array(UnsafeBufferPointer(start: scores, count: count))
+        var chosen: [(expert: Int, weight: Float)] = []
+        for _ in 0..<used {
+            let first = Self.best(1, of: left)[0]
+            let largest = left[first]
+            var sum = 0.0
+            for i in left.indices where !((largest - scores[i]) / max(abs(scores[i]), largest) > margin) {
+                sum += exp(Double(left[i] - largest))
+            }
+            chosen.append((first, Float(1 / sum)))
+            left[first] = -.infinity
+        }
+        return chosen.sorted { $0.expert < $1.expert }
     }
 
     static func sigmoid(_ x: Float) -> Float { Float(1 / (1 + exp(-Double(x)))) }

@@ -53,7 +53,6 @@ extension TensorPlan {
 
     private static let llama = decoder(joined(norms, attention, allBiases("attention_bias"), gated, gatedBias))
     static let decoders: [String: TensorPlan] = [
-        "smollm3": llama, "granite": llama,
         "ministral": decoder(joined(norms, attention, gated)),
         "glm": decoder(joined(norms, attention, biases("attention_bias"), fused)),
         "glm4": decoder(

@@ -101,13 +101,9 @@ extension TensorPlan {
         ssm_out.weight h inner_size
         """
     static let gguf: [String: TensorPlan] = [
-        "smollm3": llama3,
-        "granite": llama3,
-        "granitemoe": llama3,
         "llama4": file(
             joined(norms3, attention3, gated3, experts3(), shared3("moe_intermediate_size")), top: factors),
         "glm4": glm4File,
-        "olmoe": file(joined(norms3, "attn_q_norm.weight q", "attn_k_norm.weight k", attention3, experts3("f"))),
         "deepseek2": file(
             joined(norms3, latent3, gated3, experts3(), shared3("n_shared_experts*moe_intermediate_size")),
             ["first_k_dense_replace": 0]),

@@ -88,21 +88,6 @@ extension TensorPlan {
             """))
 
     static let mixtures: [String: TensorPlan] = [
-        "phimoe": decoder(
-            joined(
-                "input_layernorm.* h", "post_attention_layernorm.* h", attention, allBiases("attention_bias"),
-                "block_sparse_moe.gate.weight e h", mixtral),
-            norm: "norm.* h", head: "^lm_head.bias v ?lm_head_bias"),
-        "granitemoe": decoder(
-            joined(
-                norms, attention, allBiases("attention_bias"),
-                """
-                block_sparse_moe.router.layer.weight e h
-                block_sparse_moe.input_linear.weight e 2*i h !@switch_mlp.
-                block_sparse_moe.output_linear.weight e h i !@switch_mlp.
-                """, switched("block_sparse_moe."))),
-        "olmoe": decoder(
-            joined(norms, attention, wideNorms, allBiases("attention_bias"), "mlp.gate.weight e h ?sparse", sparse)),
         "deepseek_v2": decoder(joined(norms, latent, routed), ["first_k_dense_replace": 0]),
         "deepseek_v3": deepseek3, "kimi_k2": deepseek3,
         "glm4_moe": decoder(

@@ -132,9 +132,10 @@ package struct ModelConfiguration: Sendable {
             }
         }
         self.headSize = headSize
-        // GPT-2's class ignores intermediate_size.
+        // The classes of GPT-2 and LFM2 then ignore intermediate_size.
+        let first = ["n_inner", "block_ff_dim"].first(where: fields.has)
         intermediateSize = try fields.count(
-            fields.has("n_inner") ? "n_inner" : "intermediate_size", "d_ff", "decoder_ffn_dim", "ffn_hidden_size",
+            first ?? "intermediate_size", "d_ff", "decoder_ffn_dim", "ffn_hidden_size",
             "ffn_dim", "hidden_dim")
         vocabulary = try fields.count("vocab_size", "padded_vocab_size")
         maxPositions = try fields.count(

@@ -21,7 +21,7 @@ extension Settings {
 }
 
 extension TensorNames {
-    fileprivate static let mixtral: TensorNames = {
+    static let mixtral: TensorNames = {
         var names = llama.with([.router: "block_sparse_moe.gate"])
         names.experts = [.mixtral, .mlx("block_sparse_moe")]
         return names

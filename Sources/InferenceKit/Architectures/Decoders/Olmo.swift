@@ -41,4 +41,15 @@ extension Architecture {
         }
         return model
     }
+
+    /// OLMoE (https://arxiv.org/abs/2409.02060): norms of all queries and all keys, 64 experts.
+    static let olmoe = Architecture("OLMoE", ["olmoe"], gguf: ["olmoe"], classes: .decoder("Olmoe")) {
+        settings throws(AIError) in
+        var model = try settings.decoder()
+        let (norm, limit) = (model.finalNorm, settings.number("clip_qkv").map { Float($0) })
+        model.eachAttention { ($0.headNorm, $0.headNormSpan, $0.limit) = (norm, .width, limit) }
+        let routing = ModelDescription.Routing(renormalizes: settings.flag("norm_topk_prob") ?? false)
+        model.mix(try settings.experts(width: settings.configuration.intermediateSize, routing))
+        return model
+    }
 }

@@ -35,6 +35,36 @@ extension Architecture {
     }
 }
 
+/// Phi-3.5-MoE (https://arxiv.org/abs/2404.14219): layer norms, biases, two of 16 experts chosen one by one.
+extension Architecture {
+    static let phiMoe = Architecture(
+        "Phi-3.5 MoE", ["phimoe"], gguf: [], classes: .decoder("Phimoe"), names: .mixtral
+    ) { settings throws(AIError) in
+        var model = try settings.decoder()
+        model.setNorms(
+            .init(kind: .layer(hasBias: true), epsilon: Float(settings.configuration.rmsNormEpsilon ?? 1e-5)))
+        var rotary = try settings.rotary(headSize: model.layers[0].attention?.headSize ?? 0, base: 1_000_000)
+        if case .long(let short, let long, let original, _) = rotary.scaling {
+            let scope = settings.object("rope_parameters") ?? settings.object("rope_scaling")
+            let (near, far) = (scope?["short_mscale"]?.double, scope?["long_mscale"]?.double)
+            guard let near, let far else {
+                throw .malformed(settings.path, "rope_scaling has no short_mscale and long_mscale")
+            }
+            if near != far { settings.obstacles.append("short_mscale \(near) with long_mscale \(far)") }
+            rotary.scaling = .long(short: short, long: long, originalPositions: original, attention: near)
+        }
+        let window = settings.count("sliding_window")
+        model.eachAttention { ($0.rotary, $0.window) = (rotary, window) }
+        model.head?.hasBias = settings.flag("lm_head_bias") ?? false
+        let margin = 2 * Float(settings.number("router_jitter_noise") ?? 0.01)
+        let experts = try settings.experts(
+            width: settings.configuration.intermediateSize, .init(scores: .oneByOne(margin: margin)))
+        if experts.used != 2 { settings.obstacles.append("num_experts_per_tok \(experts.used)") }
+        model.mix(experts)
+        return model
+    }
+}
+
 extension TensorNames {
     fileprivate static let phi = llama.with([
         .finalNorm: "final_layernorm", .attentionOutput: "self_attn.dense", .queryNorm: "self_attn.q_layernorm",

@@ -34,6 +34,10 @@ extension ModelDescription {
             /// Softmax over those that were chosen.
             case softmaxOfChosen
             case sigmoid
+            /// The best of all, then the best of the others: the weight of each is its share in the softmax over what it was
+            /// chosen from, but for scores that are below it by more than this share of the larger of both sizes
+            /// (https://arxiv.org/abs/2310.00811).
+            case oneByOne(margin: Float)
         }
         /// Experts side by side are groups; only those of the best groups are chosen (https://arxiv.org/abs/2405.04434).
         struct Groups: Sendable, Hashable {
@@ -58,6 +62,8 @@ extension ModelDescription {
         var groups: Groups?
         /// Whether the weights of a row's experts are divided by their sum.
         var renormalizes = false
+        /// Added to that sum.
+        var leastSum = 1e-20
         /// Factor of the weights.
         var factor: Float = 1
     }

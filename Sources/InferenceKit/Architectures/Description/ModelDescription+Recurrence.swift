@@ -2,6 +2,9 @@ extension ModelDescription {
     /// A half of a layer that remembers a text in a state of fixed size.
     enum Recurrence: Sendable, Hashable {
         case gatedDelta(GatedDelta)
+        /// A convolution between two gates; as transformers' `Lfm2ShortConv`. A bias of the convolution means that the
+        /// matrices around it have one, too.
+        case shortConvolution(Convolution)
     }
 
     /// The gated delta rule (https://arxiv.org/abs/2412.06464) after a convolution of queries, keys and values; the result
@@ -78,6 +81,11 @@ extension ModelDescription.Recurrence {
                     (.recurrentStepBias, [d.valueHeads], false), (.recurrentNorm, [d.valueSize], false),
                     (.recurrentOutput, [width, d.valueWidth], false),
                 ]
+        case .shortConvolution(let d):
+            [
+                (.recurrentInput, [3 * d.channels, width], d.hasBias), (.convolution, d.shape, d.hasBias),
+                (.recurrentOutput, [width, d.channels], d.hasBias),
+            ]
         }
     }
 
@@ -85,6 +93,7 @@ extension ModelDescription.Recurrence {
     var stateSize: Int {
         switch self {
         case .gatedDelta(let d): d.convolution.stateSize + d.valueWidth * d.keySize
+        case .shortConvolution(let d): d.stateSize
         }
     }
 
@@ -92,6 +101,7 @@ extension ModelDescription.Recurrence {
     var inputWidth: Int {
         switch self {
         case .gatedDelta(let d): d.convolution.channels
+        case .shortConvolution(let d): d.channels
         }
     }
 
@@ -99,6 +109,7 @@ extension ModelDescription.Recurrence {
     var resultWidth: Int {
         switch self {
         case .gatedDelta(let d): d.valueWidth
+        case .shortConvolution(let d): d.channels
         }
     }
 
@@ -106,6 +117,7 @@ extension ModelDescription.Recurrence {
     var heads: Int {
         switch self {
         case .gatedDelta(let d): d.valueHeads
+        case .shortConvolution: 0
         }
     }
 
@@ -117,6 +129,7 @@ extension ModelDescription.Recurrence {
                 return "\(d.valueHeads) value heads are not divisible by \(d.keyHeads) key heads"
             }
             return d.convolution.fault
+        case .shortConvolution(let d): return d.fault
         }
     }
 }

@@ -247,7 +247,8 @@ struct ModelDescription: Sendable, Hashable {
         var headNormSpan = HeadNormSpan.head
         /// Whether it comes after the rotation.
         var isNormedLast = false
-        /// Queries, keys and values are kept within this to both sides, before their norms; nil for no limit.
+        /// Queries and keys after a norm before the rotation, and values, are kept within this to both sides; nil for no
+        /// limit.
         var limit: Float?
         /// What makes queries of late positions larger; nil for nothing.
         var temperature: Temperature?
