@@ -105,6 +105,9 @@ def make(name, quantization, pack, unpack, without, skip=("lm_head",), changes=N
           + ", ".join(f"{what} {move:.3f}" for what, move in moves.items()), flush=True)
 
 
+# Rows end in the midst of a block of the kernels, and of a group of 64.
+ODD = dict(hidden_size=80, intermediate_size=112)
+
 # FP8
 
 def blocks(shape, size):
@@ -324,7 +327,7 @@ def nvfp4():
     weights = dict(num_bits=4, type="float", strategy="tensor_group", group_size=16, symmetric=True)
     settings = dict(quant_method="compressed-tensors", format="nvfp4-pack-quantized", quantization_status="compressed", ignore=["lm_head"],
                     config_groups={"group_0": dict(targets=["Linear"], weights=weights, format="nvfp4-pack-quantized")})
-    make("nvfp4-compressed", settings, nvfp4_pack(True), nvfp4_unpack(), without)
+    make("nvfp4-compressed", settings, nvfp4_pack(True), nvfp4_unpack(), without, changes=ODD)
     # Each expert is a Linear of its own, as published, not a slice of one tensor as transformers keeps them.
     settings = dict(quantization=dict(quant_algo="NVFP4", kv_cache_quant_algo=None, group_size=16, exclude_modules=["lm_head"]))
     make("nvfp4-experts", settings, nvfp4_pack(False), nvfp4_unpack(), without, changes=mixture(), skip=("lm_head", ".gate.", "shared_expert_gate", "conv1d"),
@@ -395,13 +398,13 @@ def compressed():
         return {"scales": integers_unpack(bits, size, lambda scales: scales.roll(1, 0)), "zeros": integers_unpack(bits, size, zero=lambda zeros: zeros + 1)}
 
     make("int4", settings("pack-quantized", 4, 32, False), integers_pack(4, 32, False), integers_unpack(4, 32), moves(4, 32))
-    make("int4-channel", settings("pack-quantized", 4, None, True), integers_pack(4, None, True), integers_unpack(4, None), moves(4, None))
+    make("int4-channel", settings("pack-quantized", 4, None, True), integers_pack(4, None, True), integers_unpack(4, None), moves(4, None), changes=ODD)
     make("int4-order", settings("pack-quantized", 4, 32, False), integers_pack(4, 32, False, True), integers_unpack(4, 32),
          moves(4, 32) | {"order": integers_unpack(4, 32, order=lambda groups: groups.sort().values)})
     activations = dict(num_bits=8, type="int", strategy="token", dynamic=True, symmetric=True)
     name = "weight_scale"
     make("int8", settings("int-quantized", 8, None, True, input_activations=activations), bytes_pack(name, False), bytes_unpack(name),
-         {"scales": bytes_unpack(name, change=lambda scales: scales.roll(1, 0))}, notes="activations stay in float32")
+         {"scales": bytes_unpack(name, change=lambda scales: scales.roll(1, 0))}, changes=ODD, notes="activations stay in float32")
 
 
 # bitsandbytes
@@ -456,8 +459,8 @@ def bitsandbytes():
         "order of nibbles": nf4_unpack(64, codes=lambda stored: torch.stack([stored & 15, stored >> 4], -1).flatten()),
         "scales": nf4_unpack(64, lambda scales: scales.roll(1, 0)),
     }
+    make("nf4", settings | dict(bnb_4bit_use_double_quant=False), nf4_pack(64, False), nf4_unpack(64), without, changes=ODD)
     # Rows of 96 have one and a half groups.
-    make("nf4", settings | dict(bnb_4bit_use_double_quant=False), nf4_pack(64, False), nf4_unpack(64), without)
     make("nf4-nested", settings, nf4_pack(64, True), nf4_unpack(64), without)
     make("llm-int8", settings | dict(load_in_4bit=False, load_in_8bit=True), bytes_pack("SCB", True), bytes_unpack("SCB", 1 / 127),
          {"scales": bytes_unpack("SCB", 1 / 127, lambda scales: scales.roll(1, 0))}, notes="activations stay in float32")

@@ -22,11 +22,16 @@ static inline bool hub_is_float(hub_format format) { return format <= HUB_BF16 |
 /// Whether stored rows are columns, with outputs side by side in words.
 static inline bool hub_is_turned(hub_format format) { return format == HUB_AWQ || format == HUB_GPTQ; }
 
-/// Whether the columns of a block have scales of their own, or numbers of bits for which there are no integer products:
-/// such weights are multiplied in float32.
+/// Whether the columns of a block may have scales of their own, or numbers of bits for which there are no integer products,
+/// or whether rows end in the midst of a block: such weights are known one by one, and multiplied in float32.
 static inline bool hub_goes_by_column(const hub_matrix *m) {
-    if (!hub_is_turned(m->format)) return m->order != NULL;
-    return m->order || m->group % HUB_BLOCK || m->columns % HUB_BLOCK || (m->bits != 4 && m->bits != 8);
+    switch (m->format) {
+    case HUB_MLX: return !m->biases && (m->order || m->group % HUB_BLOCK || m->columns % HUB_BLOCK);
+    case HUB_INT8: case HUB_TABLE4: return m->group % HUB_BLOCK || m->columns % HUB_BLOCK;
+    case HUB_NVFP4: return m->columns % HUB_BLOCK;
+    case HUB_AWQ: case HUB_GPTQ: return m->order || m->group % HUB_BLOCK || m->columns % HUB_BLOCK || (m->bits != 4 && m->bits != 8);
+    default: return false;
+    }
 }
 
 /// Whether weights are known one by one alone, not as integers with a scale for a block.

@@ -210,6 +210,8 @@ static void beside(hub_team *one, hub_team *three, hub_team *scalar) {
         {HUB_MLX, 8, 33, 256, 64, 0, 0}, {HUB_MLX, 4, 37, 384, 128, 8, 2}, {HUB_MLX, 4, 45, 512, 32, 0, 3}, {HUB_MLX, 8, 19, 96, 32, 8, 3},
         {HUB_INT8, 8, 37, 512, 512, 0, 0}, {HUB_INT8, 8, 18, 416, 32, 0, 0},
         {HUB_NVFP4, 4, 37, 416, 16, 0, 0}, {HUB_NVFP4, 4, 64, 1280, 16, 0, 0}, {HUB_TABLE4, 4, 37, 416, 64, 0, 0},
+        {HUB_MLX, 4, 37, 72, 24, 8, 1}, {HUB_MLX, 4, 21, 48, 16, 0, 3}, {HUB_INT8, 8, 18, 40, 40, 0, 0}, {HUB_INT8, 8, 33, 64, 16, 0, 0},
+        {HUB_NVFP4, 4, 37, 48, 16, 0, 0}, {HUB_TABLE4, 4, 37, 50, 64, 3, 0}, {HUB_TABLE4, 4, 21, 24, 64, 5, 1},
         {HUB_TABLE4, 4, 21, 96, 64, 5, 1}, {HUB_TABLE4, 4, 64, 1280, 128, 16, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t *c = cases[i], all = c[2] + c[5], groups = (c[3] + c[4] - 1) / c[4];

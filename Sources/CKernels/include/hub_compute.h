@@ -64,7 +64,7 @@ typedef struct {
     uint8_t zero_less;            ///< what zeros are stored less
     const void *order;            ///< [columns]: the group of each as 32 bits; NULL where groups follow each other
     // TABLE4: bitsandbytes' NF4 and FP4 (https://arxiv.org/abs/2305.14314): codes of numbers in a table, the first of two in
-    // the upper half of a byte. A scale belongs to `group` weights, a multiple of 32, counted over the rows of the whole. It
+    // the upper half of a byte. A scale belongs to `group` weights, counted over the rows of the whole. It
     // is a float32, or, with `nested`, a byte: nested_table[byte] * nested[index / nested_group] + offset.
     const void *table;            ///< [16] float32
     const void *nested, *nested_table; ///< float32; the table has 256

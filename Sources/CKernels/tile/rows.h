@@ -105,18 +105,23 @@ static inline void hub_row_nvfp4(const hub_matrix *m, size_t row, size_t block, 
     memset(b->minimum, 0, sizeof b->minimum);
 }
 
-/// A weight of a format that hub_is_single.
+/// A weight of a matrix that hub_is_single.
 static inline float hub_single_weight(const hub_matrix *m, size_t row, size_t column) {
-    if (m->format == HUB_MLX) {
-        const size_t group = hub_group_at(m, column);
-        const float scale = hub_scale_at(m->scale_format, m->scales, row * (m->columns / m->group) + group);
-        const int code = hub_stream_at((const uint8_t *)m->weights + row * m->stride, 4, m->bits, column);
-        return scale * (float)(code - hub_row_zero(m, row, group));
+    const uint8_t *at = (const uint8_t *)m->weights + row * m->stride, *scales = m->scales;
+    const size_t group = hub_group_at(m, column), index = row * (m->columns / m->group) + group;
+    switch (m->format) {
+    case HUB_MLX:
+        return hub_scale_at(m->scale_format, scales, index)
+            * (float)(hub_stream_at(at, 4, m->bits, column) - hub_row_zero(m, row, group));
+    case HUB_INT8: return hub_scale_at(m->scale_format, scales, index) * m->factor * (float)(int8_t)at[column];
+    case HUB_NVFP4:
+        return hub_load_fp8(scales + index) * 0x1p120f * (0.5f * m->factor)
+            * (float)hub_fp4_values[at[column / 2] >> 4 * (column % 2) & 15];
+    case HUB_TABLE4:
+        return hub_load_f32((const uint8_t *)m->table + 4 * (at[column / 2] >> 4 * (1 - column % 2) & 15))
+            * hub_table_scale(m, row, column);
+    default: return hub_turned_weight(m, row, column);
     }
-    if (m->format != HUB_TABLE4) return hub_turned_weight(m, row, column);
-    const uint8_t two = ((const uint8_t *)m->weights)[row * m->stride + column / 2];
-    const uint8_t code = column % 2 ? two & 15 : two >> 4;
-    return hub_load_f32((const uint8_t *)m->table + 4 * code) * hub_table_scale(m, row, column);
 }
 
 static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {

@@ -11,7 +11,7 @@
                   exact_Q2_K, exact_Q3_K, exact_Q4_K, exact_Q5_K, exact_Q6_K, exact_IQ4_NL, exact_IQ4_XS,              \
                   [HUB_MXFP4] = exact_MXFP4, [HUB_MLX] = exact_MLX, [HUB_FP8] = exact_FP8,                             \
                   [HUB_MXFP4_APART] = exact_MXFP4_APART, [HUB_AWQ] = exact_turned, [HUB_GPTQ] = exact_turned,               \
-                  [HUB_NVFP4] = exact_NVFP4, [HUB_INT8] = exact_INT8, [HUB_TABLE4] = exact_TABLE4},                    \
+                  [HUB_NVFP4] = exact_or_singly_NVFP4, [HUB_INT8] = exact_or_singly_INT8, [HUB_TABLE4] = exact_or_singly_TABLE4},                    \
         .bf16 = BF16_KERNEL, .finish = finish, .quantize = quantize, .attend = attend, .rms_norm = rms_norm,                  \
         .layer_norm = layer_norm, .affine = affine, .activate = activate, .add = add, .soft_cap = soft_cap,            \
         .convolve = convolve, .delta_rule = delta_rule,                                                                \

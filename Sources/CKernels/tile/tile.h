@@ -6,6 +6,7 @@
 #pragma once
 #include "few.h"
 #include "fp8.h"
+#include "rows.h"
 #include "turned.h"
 
 // MARK: 8-bit activations
@@ -308,8 +309,26 @@ INLINE void widen_ordered(const hub_tile *t, size_t block, vf *out) {
 }
 static void exact_ordered(const hub_tile *t) { exact_tile(t, widen_ordered, HUB_BLOCK); }
 
+/// Weights one by one, where rows end in the midst of a block or groups do.
+static __attribute__((noinline)) void widen_singly(const hub_tile *t, size_t block, vf *out) {
+    const size_t from = block * HUB_BLOCK, left = t->matrix->columns - from, count = left < HUB_BLOCK ? left : HUB_BLOCK;
+    for (size_t i = 0; i < count; i++)
+        for (size_t lane = 0; lane < LANES; lane++) out[i][lane] = hub_single_weight(t->matrix, t->row + lane, from + i);
+}
+static void exact_singly(const hub_tile *t) { exact_tile(t, widen_singly, HUB_BLOCK); }
+#define EXACT_OR_SINGLY(NAME)                                                                                          \
+    static void exact_or_singly_##NAME(const hub_tile *t) {                                                            \
+        if (hub_goes_by_column(t->matrix)) exact_singly(t);                                                            \
+        else exact_##NAME(t);                                                                                          \
+    }
+EXACT_OR_SINGLY(NVFP4)
+EXACT_OR_SINGLY(INT8)
+EXACT_OR_SINGLY(TABLE4)
+
 static void exact_MLX(const hub_tile *t) {
-    if (t->matrix->order) exact_ordered(t);
+    const hub_matrix *m = t->matrix;
+    if (hub_goes_by_column(m) && (m->group % HUB_BLOCK || m->columns % HUB_BLOCK)) exact_singly(t);
+    else if (m->order) exact_ordered(t);
     else if (t->matrix->bits == 4) exact_MLX4(t);
     else if (t->matrix->bits == 8) exact_MLX8(t);
     else exact_MLXn(t);

@@ -28,7 +28,7 @@ enum Architectures {
         ],
     ]
     /// What the Hub's tags and people call them: the methods, and layouts that several have.
-    static let quantizations = methods.map { $0.rawValue.lowercased() } + ["nvfp4", "int8"]
+    static let quantizations = methods.map { $0.rawValue.lowercased() } + ["nvfp4", "int8", "auto-round"]
 
     private static func runs(_ quantization: QuantizationConfiguration) -> Bool {
         guard let format = quantization.format, let known = formats[quantization.method] else {

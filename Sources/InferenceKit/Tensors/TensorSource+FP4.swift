@@ -7,7 +7,7 @@ extension TensorSource {
     /// NVFP4: e4m3 scales of `[rows, columns / 16]`, and a number for all, by which ModelOpt multiplies (`weight_scale_2`) and
     /// compressed-tensors divides (`weight_global_scale`).
     func nvfp4(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix {
-        try checkBlocks(tensor, columns: columns)
+        try check(tensor, columns: columns, areMultipleOf: 16)
         try check(tensor, [rows, columns / 2])
         let scales = try find(packing.scales)
         try check(scales, [rows, columns / 16])
@@ -25,7 +25,7 @@ extension TensorSource {
 
     /// MXFP4: exponents of `[rows, columns / 32]`.
     func mxfp4(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix {
-        try checkBlocks(tensor, columns: columns)
+        try check(tensor, columns: columns, areMultipleOf: 32)
         try check(tensor, [rows, columns / 2])
         let scales = try find(packing.scales)
         try check(scales, [rows, columns / 32])

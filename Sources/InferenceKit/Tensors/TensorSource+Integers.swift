@@ -9,8 +9,7 @@ extension TensorSource {
     /// https://github.com/vllm-project/compressed-tensors (pack_quantized.py)
     func integers(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix
     {
-        try checkBlocks(tensor, columns: columns)
-        guard tensor.shape.count == 2, tensor.shape[1] * 32 % columns == 0 else {
+        guard tensor.shape.count == 2, columns > 0, tensor.shape[1] * 32 % columns == 0 else {
             throw .malformed(
                 path(tensor),
                 "tensor \"\(tensor.name)\" has the shape \(tensor.shape); the configuration says [\(rows), \(columns)]")
@@ -19,6 +18,7 @@ extension TensorSource {
         guard [2, 4, 8].contains(bits) else {
             throw .unsupported(path(tensor), "\(bits)-bit words (tensor \"\(tensor.name)\") cannot be run yet")
         }
+        try check(tensor, columns: columns, areMultipleOf: 32 / bits)
         try check(tensor, [rows, columns * bits / 32])
         var (layout, members) = try scaled(tensor, packing, rows: rows, columns: columns)
         layout.format = HUB_MLX
@@ -48,7 +48,7 @@ extension TensorSource {
     /// `int-quantized`: signed bytes with `weight_scale` for each row or group; bitsandbytes' with `SCB`, the largest number
     /// of each row.
     func int8(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix {
-        try checkBlocks(tensor, columns: columns)
+        try check(tensor, columns: columns, areMultipleOf: 1)
         try check(tensor, [rows, columns])
         var (layout, members) = try scaled(tensor, packing, rows: rows, columns: columns)
         layout.format = HUB_INT8
@@ -83,9 +83,6 @@ extension TensorSource {
             )
         }
         let group = columns / shape[1]
-        guard group % 32 == 0 else {
-            throw .unsupported(path(scales), "scales of \(group) columns (tensor \"\(scales.name)\") cannot be run yet")
-        }
         var layout = hub_matrix()
         layout.weights = UnsafeRawPointer(try address(tensor))
         layout.rows = rows

@@ -45,12 +45,12 @@ extension TensorSource {
         return try numbers(name, tensor.shape).array[0]
     }
 
-    /// What whole blocks of 32 columns need.
-    func checkBlocks(_ tensor: StoredTensor, columns: Int) throws(AIError) {
-        guard columns > 0, columns % 32 == 0, columns <= Int(UInt32.max) else {
+    /// Whether rows are whole words or blocks of so many columns.
+    func check(_ tensor: StoredTensor, columns: Int, areMultipleOf size: Int) throws(AIError) {
+        guard columns > 0, columns % size == 0, columns <= Int(UInt32.max) else {
             throw .unsupported(
                 path(tensor),
-                "packed rows of \(columns), which are not whole blocks of 32 (tensor \"\(tensor.name)\"), cannot be run yet"
+                "packed rows of \(columns), which is no multiple of \(size) (tensor \"\(tensor.name)\"), cannot be run yet"
             )
         }
     }

@@ -18,14 +18,11 @@ extension TensorSource {
                 "tensor \"\(weight)\" holds \(shape.map { "\($0)" } ?? "no shape"); the configuration says [\(rows), \(columns)]"
             )
         }
-        try checkBlocks(tensor, columns: columns)
+        try check(tensor, columns: columns, areMultipleOf: 2)
         let scales = try find(packing.scales)
         let table = try find(weight + ".quant_map")
         try check(table, [16])
         let group = try size(state, "blocksize", states[0])
-        guard group % 32 == 0 else {
-            throw .unsupported(path(scales), "scales of \(group) weights (tensor \"\(weight)\") cannot be run yet")
-        }
         let count = (rows * columns + group - 1) / group
         try check(scales, [count])
         var layout = hub_matrix()

@@ -100,9 +100,12 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         let average = try other.number("bits")
         if let average, average <= 0 { try other.report("quantization bits \(average) are not above 0") }
         var bits = other.optionalCount("bits")
+        let layout = other.optionalText("packing_format")?.lowercased().replacing("auto_round:", with: "")
         switch name.lowercased() {
         case "gptq", "gptq_marlin": method = .gptq
         case "awq": method = .awq
+        // Their layouts are those of others: https://github.com/intel/auto-round (inference/backend.py)
+        case "auto-round", "intel/auto-round": method = layout == "auto_awq" ? .awq : .gptq
         case "bitsandbytes":
             method = .bitsAndBytes
             let (four, eight) = (try other.bool("load_in_4bit"), try other.bool("load_in_8bit"))
@@ -130,6 +133,8 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         blockSize = other.integers("weight_block_size") ?? weights?.integers("block_structure")
         let said: String? =
             switch method {
+            case _ where name.lowercased().hasSuffix("auto-round"):
+                ["auto_awq": "gemm", "auto_gptq": "gptq", "gptqmodel": "gptq_v2"][layout ?? ""] ?? layout ?? name
             // That backend has a layout of its own.
             case .awq where other.optionalText("backend") == "llm-awq": "llm-awq"
             case .awq: other.optionalText("version") ?? other.optionalText("format")
