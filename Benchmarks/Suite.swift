@@ -24,6 +24,7 @@ struct Suite {
         Work(name: "try", measurements: { try Inference.measurements($0) }),
         Work(name: "engine", measurements: { try Engine.measurements($0) }),
         Work(name: "encoders", measurements: { try Encoders.measurements($0) }),
+        Work(name: "families", measurements: { try Families.measurements($0) }),
     ]
 
     let options: Options

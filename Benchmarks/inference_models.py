@@ -71,7 +71,8 @@ def tokens():
 
 # GGUF
 
-def write_gguf(path, size, repeats=False):
+def gguf_writer(path, size):
+    """A Llama of this size without its tensors."""
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_name("random weights for timing")
     writer.add_context_length(32768)
@@ -92,6 +93,11 @@ def write_gguf(path, size, repeats=False):
     writer.add_token_merges(["Q Q"])
     writer.add_bos_token_id(0)
     writer.add_eos_token_id(1)
+    return writer
+
+
+def write_gguf(path, size, repeats=False):
+    writer = gguf_writer(path, size)
     for index, (name, _, shape) in enumerate(matrices(size)):
         matrix = values(index, shape)
         if repeats and name == "token_embd":
@@ -101,6 +107,10 @@ def write_gguf(path, size, repeats=False):
         writer.add_tensor(f"{name}.weight", matrix.astype(np.float16))
     for name, _ in norms(size):
         writer.add_tensor(f"{name}.weight", np.ones(size["hidden_size"], np.float32))
+    close(writer)
+
+
+def close(writer):
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -183,6 +193,12 @@ def write_folder(folder, size, pack):
     )
     if pack:
         config["quantization"] = config["quantization_config"] = {"group_size": 64, "bits": 4, "mode": "affine"}
+    write_folder_files(folder, config, tokens())
+    write_safetensors(folder / "model.safetensors", size, pack)
+
+
+def write_folder_files(folder, config, spellings):
+    """config.json, and a tokenizer of bytes with these tokens."""
     special = dict(single_word=False, lstrip=False, rstrip=False, normalized=False, special=True)
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     tokenizer = {
@@ -192,7 +208,7 @@ def write_folder(folder, size, pack):
         "model": {
             "type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None, "end_of_word_suffix": None,
             "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,
-            "vocab": {token: number for number, token in enumerate(tokens())}, "merges": [["Q", "Q"]],
+            "vocab": {token: number for number, token in enumerate(spellings)}, "merges": [["Q", "Q"]],
         },
     }
     settings = {"bos_token": "<s>", "eos_token": "</s>", "tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 32768}
@@ -201,7 +217,6 @@ def write_folder(folder, size, pack):
         ("generation_config.json", {"bos_token_id": 0, "eos_token_id": 1}),
     ):
         (folder / name).write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    write_safetensors(folder / "model.safetensors", size, pack)
 
 
 def make(folder, form):

@@ -7,6 +7,7 @@ One line of JSON for each figure, tokens a second, the median of the runs:
 
     decode          one token after the other, from position 8
     prefill 256     a prompt of so many tokens at once, from an empty cache
+    prefill 512
     prefill 2048
     decode of 8     eight sequences, a token of each in one step; the figure counts all eight
     decode at 8000  one token after the other, behind 8000; the cache holds f16
@@ -119,6 +120,7 @@ def decode_of_eight(model, threads, runs):
 WORKS = {
     "decode": decode,
     "prefill 256": lambda model, threads, runs: prefill(model, threads, runs, 256),
+    "prefill 512": lambda model, threads, runs: prefill(model, threads, runs, 512),
     "prefill 2048": lambda model, threads, runs: prefill(model, threads, runs, 2048),
     "decode of 8": decode_of_eight,
     "decode at 8000": lambda model, threads, runs: decode(model, threads, runs, DEPTH),

@@ -47,9 +47,15 @@ enum EngineTask {
             case "with guesses": rates.append(try await generate(model, 0, 8, 256, guesses: true).tokensPerSecond)
             case "without guesses": rates.append(try await generate(model, 0, 8, 256).tokensPerSecond)
             case "decode of 8": rates.append(try await together(model, run))
-            case "prefill 256": rates.append(try await generate(model, run, 256, 1).promptTokensPerSecond)
-            case "prefill 2048": rates.append(try await generate(model, run, 2048, 1).promptTokensPerSecond)
-            default: throw AIError(.invalidInput, "unknown work: \(work)")
+            case "answers":
+                let start = ContinuousClock.now
+                _ = try await generate(model, run, 128, 63)
+                rates.append(1 / ((ContinuousClock.now - start) / .seconds(1)))
+            default:
+                guard let count = Int(work.dropping(prefix: "prefill ") ?? "") else {
+                    throw AIError(.invalidInput, "unknown work: \(work)")
+                }
+                rates.append(try await generate(model, run, count, 1).promptTokensPerSecond)
             }
         }
         return rates[1]
