@@ -22,7 +22,7 @@ import Testing
         ("gemma4-large", "per_layer_config", nil, "shape"),
         ("gemma4-large", "attention_k_eq_v", false, "v_proj"),
         ("gemma4-large", "hidden_size_per_layer_input", 8, "embed_tokens_per_layer"),
-        ("gemma4-large", "hidden_size_per_layer_input", .double(1e300), "hidden_size_per_layer_input is no size"),
+        ("gemma4-large", "hidden_size_per_layer_input", .double(1e300), "hidden_size_per_layer_input is not a size"),
         ("gemma4-mixture", "top_k_experts", 9, "9 experts of 8"),
         ("gemma4-mixture", "num_experts", 7, "shape"),
         ("gemma3n", "vocab_size_per_layer_input", 300, "shape"),

@@ -4,7 +4,7 @@ import HubCore
 import InferenceKit
 
 extension Context {
-    /// How fast this machine reads memory, in bytes per second; nil if it cannot be told.
+    /// How fast this machine reads memory, in bytes per second; nil if that is unknown.
     ///
     /// It is measured by the first command of a day that needs it, in a tenth of a second. The best of a month counts:
     /// other programs only make memory slower.
@@ -21,7 +21,7 @@ extension Context {
             await remember(memorySpeed: measured, threads: threads, catalog)
             return max(measured, known?.bytesPerSecond ?? 0)
         } catch {
-            output.note("how fast this machine is cannot be told: \(error.message)")
+            output.note("the speed of this machine is unknown: \(error.message)")
             return nil
         }
     }

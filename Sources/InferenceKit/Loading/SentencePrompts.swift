@@ -11,7 +11,7 @@ struct SentencePrompts: Sendable, Hashable {
 
     init() {}
 
-    /// - Throws: ``ErrorCode/malformedModel`` for a default that is no prompt, or an unknown similarity.
+    /// - Throws: ``ErrorCode/malformedModel`` for a default that is not a prompt, or an unknown similarity.
     init(_ settings: JSON?, path: String) throws(AIError) {
         for (name, text) in settings?["prompts"]?.object?.members ?? [] {
             if texts.updateValue(text.string ?? "", forKey: name) == nil { names.append(name) }

@@ -6,7 +6,7 @@ import Libc
 package enum MemoryBandwidth {
     /// The number of threads that models compute with here, on which the rate depends.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` for a `HUB_THREADS` that is no number.
+    /// - Throws: ``ErrorCode/invalidInput`` for a `HUB_THREADS` that is not a number.
     package static func threads() throws(AIError) -> Int { try ComputeTeam.usualThreads() }
 
     /// Bytes per second that so many threads read. Takes about a tenth of a second.

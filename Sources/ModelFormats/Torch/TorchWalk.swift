@@ -307,7 +307,7 @@ struct TorchWalk {
     /// What keeps the result of a pickle from being a dictionary of tensors by name; nil if it is one. To be called
     /// after ``collect(_:)``.
     func otherThanTensors(_ root: Int) -> String? {
-        guard case .dictionary(let number) = machine.nodes[root] else { return "is no dictionary of tensors" }
+        guard case .dictionary(let number) = machine.nodes[root] else { return "is not a dictionary of tensors" }
         for (key, value) in machine.dictionaries[number] {
             guard let name = machine.text(key) else { return "has a key that is not text" }
             guard tensorParts(value) != nil else { return "has \"\(name.printable)\", which is not a tensor" }

@@ -53,7 +53,7 @@ struct Settings {
 
     /// A size of one layer, which a setting lists or has for all; nil if the file has none.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for what is no size, or a list that is too short.
+    /// - Throws: ``ErrorCode/malformedModel`` for what is not a size, or a list that is too short.
     func listed(_ key: String, _ layer: Int) throws(AIError) -> Int? {
         guard let value = value(key) else { return nil }
         guard let list = value.array else { return try size(value, key) }
@@ -63,11 +63,11 @@ struct Settings {
 
     /// A size from 1 to 2^31 - 1, so that products of two cannot overflow; nil if there is none.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for what is no size.
+    /// - Throws: ``ErrorCode/malformedModel`` for what is not a size.
     func size(_ value: JSON?, _ name: String) throws(AIError) -> Int? {
         guard let value, !value.isNull else { return nil }
         guard let size = value.double.flatMap({ Int(exactly: $0) }), (1...Int(Int32.max)).contains(size) else {
-            throw .malformed(path, "\(name) is no size")
+            throw .malformed(path, "\(name) is not a size")
         }
         return size
     }
