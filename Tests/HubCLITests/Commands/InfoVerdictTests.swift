@@ -25,7 +25,7 @@ import Testing
 
     @Test func whatIsNotSupportedIsNamed() async throws {
         for (card, why) in [
-            (Self.tags("llama", "gptq"), "gptq weights are"),
+            (Self.tags("llama", "mxfp8"), "mxfp8 weights are"),
             (Self.tags("mamba"), "the architecture mamba is"), (Self.tags("unheard"), "the architecture tiny is"),
         ] {
             let stage = try Self.stage("org/m", card)
@@ -66,7 +66,7 @@ import Testing
             try repository.write("config.json", #"{"model_type": "llama"}"#)
             try repository.random("model.safetensors", size: 3000)
             try repository.random("m-Q4_K_M.gguf", size: 2_000_000)
-            try repository.card(Self.tags("llama", "gptq", "gguf"))
+            try repository.card(Self.tags("llama", "mxfp8", "gguf"))
         }
         let runs = try #require(try await stage.run("info", "org/m", "--json").document()["runs"])
         #expect(runs["possible"]?.bool == true && runs["file"]?.string == "m-Q4_K_M.gguf")

@@ -36,12 +36,12 @@ import Testing
         model("vectors", library: "sentence-transformers", task: "sentence-similarity", ["safetensors", "bert"]),
         model("class", task: nil, ["safetensors"], config("bert", "BertForTokenClassification")),
         model("pickle", task: "fill-mask", ["pytorch", "bert"]),
-        model("both", ["safetensors", "gguf", "llama", "gptq"]),
+        model("both", ["safetensors", "gguf", "llama", "mxfp8"]),
         model("sees", task: "image-text-to-text", ["safetensors", "gemma3"]),
     ]
 
     private static let others = [
-        model("mamba", ["safetensors", "mamba"]), model("gptq", ["safetensors", "llama", "gptq"]),
+        model("mamba", ["safetensors", "mamba"]), model("mxfp8", ["safetensors", "llama", "mxfp8"]),
         model("onnx", library: "transformers.js", ["onnx", "llama"]),
         model("wrong-class", task: nil, ["safetensors", "bert"], config("bert", "BertForQuestionAnswering")),
         model("other-type", ["safetensors", "llama", "mllama"], config("mllama", "MllamaForCausalLM")),
@@ -80,7 +80,7 @@ import Testing
         #expect(why("derived") == "its architecture is not supported yet")
         #expect(why("other-type") == "the architecture mllama is not supported yet")
         #expect(why("gguf-of-mamba") == "the architecture mamba is not supported yet")
-        #expect(why("gptq") == "gptq weights are not supported yet")
+        #expect(why("mxfp8") == "mxfp8 weights are not supported yet")
         #expect(why("onnx") == "ONNX weights are not supported yet")
         #expect(why("wrong-class") == "the model class BertForQuestionAnswering is not supported yet")
         #expect(why("adapter") == "it is an adapter for another model, which is not supported yet")
