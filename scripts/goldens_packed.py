@@ -466,7 +466,46 @@ def bitsandbytes():
          {"scales": bytes_unpack("SCB", 1 / 127, lambda scales: scales.roll(1, 0))}, notes="activations stay in float32")
 
 
-KINDS = {"compressed": compressed, "bitsandbytes": bitsandbytes, "nvfp4": nvfp4, "fp8": fp8, "awq": awq, "gptq": gptq}
+# All of them
+
+def fused():
+    """Phi-3, whose queries, keys and values are one matrix, and gates and the matrices beside them another; each is packed another way."""
+    kinds = {
+        "0.self_attn.qkv": (integers_pack(4, 32, False), integers_unpack(4, 32)), "0.mlp.gate_up": (bytes_pack("weight_scale", False), bytes_unpack("weight_scale")),
+        "1.self_attn.qkv": (nvfp4_pack(False), nvfp4_unpack()), "1.mlp.gate_up": (nf4_pack(64, True), nf4_unpack(64)),
+        "2.self_attn.qkv": (gptq_pack(4, 32, False, 1, True), gptq_unpack(4, 32, 1)), "2.mlp.gate_up": (awq_pack(32), awq_unpack(32)),
+        "3.self_attn.qkv": (float8((32, 32), "weight_scale"), unpack_float8((32, 32), "weight_scale")),
+        "3.mlp.gate_up": (gptq_pack(3, 32, False, 1), gptq_unpack(3, 32, 1)),
+    }
+
+    def pack(stem, weight):
+        return next(pack for kind, (pack, _) in kinds.items() if kind in stem)(stem, weight)
+
+    def unpack(change=lambda kind, weight: weight):
+        marks = {"weight_packed": "0.self_attn.qkv", "weight_scale_2": "1.self_attn.qkv", "weight.absmax": "1.mlp.gate_up"}
+
+        def other(own):
+            kind = next((marks[key] for key in own if key in marks), None)
+            if kind is None and "qweight" in own:
+                rows, turned = own["scales"].shape[1], own["qweight"].shape[1] == own["scales"].shape[1]
+                kind = "2.mlp.gate_up" if not turned else "2.self_attn.qkv" if own["qweight"].shape[0] == 8 else "3.mlp.gate_up"
+            if kind is None:
+                kind = "0.mlp.gate_up" if own["weight"].dtype == torch.int8 else "3.self_attn.qkv"
+            return change(kind, kinds[kind][1](own))
+        return other
+
+    def moved(kind):
+        return unpack(lambda own, weight: weight.roll(8, 0) if own == kind else weight)
+
+    weights = dict(num_bits=4, type="int", strategy="group", group_size=32, symmetric=False)
+    settings = dict(quant_method="compressed-tensors", format="mixed-precision", config_groups={"group_0": dict(targets=["Linear"], weights=weights)})
+    make("fused", settings, pack, unpack(), {kind: moved(kind) for kind in kinds}, skip=("lm_head", "o_proj", "down_proj"),
+         changes=dict(architectures=["Phi3ForCausalLM"], model_type="phi3", num_hidden_layers=4, hidden_size=64, intermediate_size=64,
+                      original_max_position_embeddings=256),
+         notes="no program wrote such a file: it has every packing in matrices that are several")
+
+
+KINDS = {"fused": fused, "compressed": compressed, "bitsandbytes": bitsandbytes, "nvfp4": nvfp4, "fp8": fp8, "awq": awq, "gptq": gptq}
 
 if __name__ == "__main__":
     for kind in sys.argv[1:] or KINDS:

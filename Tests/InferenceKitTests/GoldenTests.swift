@@ -34,7 +34,7 @@ import Testing
         "micro-packed-gptq-3bit",
         "micro-packed-nvfp4", "micro-packed-nvfp4-compressed", "micro-packed-nvfp4-experts", "micro-packed-int4",
         "micro-packed-int4-channel", "micro-packed-int4-order", "micro-packed-int8", "micro-packed-nf4", "micro-packed-nf4-nested",
-        "micro-packed-llm-int8",
+        "micro-packed-llm-int8", "micro-packed-fused",
     ]
     /// Each family as llama.cpp's converter writes it.
     private static let converted = [

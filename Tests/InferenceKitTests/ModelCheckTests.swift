@@ -14,6 +14,11 @@ import Testing
         "tiny-shakespeare", "tiny-shakespeare-sharded", "tiny-shakespeare-mlx-4bit", "micro/llama",
         "tiny-shakespeare-gguf/model-f16.gguf", "tiny-shakespeare-gguf/model-q8_0.gguf",
         "tiny-shakespeare-gguf/model-q4_0.gguf",
+        "micro/packed-fp8", "micro/packed-awq", "micro/packed-gptq", "micro/packed-gptq-order",
+        "micro/packed-gptq-v2", "micro/packed-gptq-8bit", "micro/packed-gptq-3bit", "micro/packed-nvfp4",
+        "micro/packed-nvfp4-compressed", "micro/packed-nvfp4-experts", "micro/packed-int4",
+        "micro/packed-int4-channel", "micro/packed-int4-order", "micro/packed-int8", "micro/packed-nf4",
+        "micro/packed-nf4-nested", "micro/packed-llm-int8",
     ])
     func whatIsSoundPasses(name: String) async throws {
         let check = try await ModelCheck.run(Fixtures.path(name), options: Self.full)

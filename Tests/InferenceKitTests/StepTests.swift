@@ -18,6 +18,7 @@ import Testing
         "micro-gguf/qwen3-moe-q8_0.gguf",
         "micro/packed-fp8", "micro/packed-awq", "micro/packed-gptq", "micro/packed-gptq-order", "micro/packed-gptq-8bit",
         "micro/packed-nvfp4", "micro/packed-nvfp4-experts", "micro/packed-int4", "micro/packed-int8", "micro/packed-nf4-nested",
+        "micro/packed-nf4", "micro/packed-fused",
         "micro/t5", "micro/t5-gated", "micro/bart", "micro/marian", "micro/m2m-100",
         "micro/qwen3_5", "micro/qwen3_5-moe", "micro/qwen3-next", "micro-gguf/qwen3_5-q8_0.gguf",
     ] + DenseDecoders.steps
