@@ -192,7 +192,115 @@ def phimoe():
         "window": settings(folder, sliding_window=200)})
 
 
-FAMILIES = [lfm2, lfm2_moe, granite, granitemoe, granite4, smollm3, olmoe, phimoe]
+def adjacent(folder, kind):
+    """The logits with halves of a head as pairs."""
+    def halves(ids):
+        made = getattr(transformers.models, kind)
+        made = getattr(made, f"modeling_{kind}")
+        kept, turned = made.apply_rotary_pos_emb, transformers.models.llama.modeling_llama.apply_rotary_pos_emb
+
+        def other(q, k, cos, sin):
+            size = cos.shape[-1]
+            q_turned, k_turned = turned(q[..., :size], k[..., :size], cos, sin)
+            return torch.cat([q_turned, q[..., size:]], -1), torch.cat([k_turned, k[..., size:]], -1)
+
+        made.apply_rotary_pos_emb = other
+        try:
+            return goldens.logits(goldens.load(folder), ids)
+        finally:
+            made.apply_rotary_pos_emb = kept
+    return halves
+
+
+def glm():
+    config = LLAMA | dict(head_dim=16, rope_theta=10000.0, partial_rotary_factor=0.5, attention_bias=True)
+    folder = make("glm", "glm", 44, **config)
+    golden("glm", folder, {
+        "half of the head rotates": settings(folder, **rope(partial_rotary_factor=1.0)),
+        "adjacent pairs": adjacent(folder, "glm"), "biases": weights(folder, without_biases("q_proj"))})
+    del (config := dict(config))["partial_rotary_factor"]
+    folder = make("glm4", "glm4", 45, **config | dict(attention_bias=False, tie_word_embeddings=True))
+    golden("glm4", folder, {
+        "half of the head rotates": settings(folder, **rope(partial_rotary_factor=1.0)),
+        "adjacent pairs": adjacent(folder, "glm4"), "norm of attention": weights(folder, filled("post_self_attn_layernorm", 1)),
+        "norm of the other half": weights(folder, filled("post_mlp_layernorm", 1))})
+
+
+def ernie():
+    config = LLAMA | dict(head_dim=16, rope_theta=500.0, tie_word_embeddings=True, use_bias=True)
+    folder = make("ernie4_5", "ernie4_5", 46, **config)
+    golden("ernie4_5", folder, {
+        "adjacent pairs": adjacent(folder, "ernie4_5"), "rope base": settings(folder, **rope()),
+        "biases": weights(folder, without_biases("q_proj")), "biases of the other half": weights(folder, without_biases("mlp"))})
+    folder = make("ernie4_5-moe", "ernie4_5_moe", 47, scales={"gate.weight": 2.0}, moe_num_experts=6, moe_k=2,
+                  moe_num_shared_experts=2, moe_intermediate_size=24, moe_layer_start_index=1, moe_layer_end_index=2,
+                  moe_layer_interval=1, **config | dict(num_hidden_layers=4, use_bias=False, intermediate_size=40, head_dim=8))
+    golden("ernie4_5-moe", folder, {
+        "bias of the choice": weights(folder, each("e_score_correction_bias", lambda values: values.zero_())),
+        "two of six": settings(folder, moe_k=1),
+        "what every row goes through": weights(folder, filled("shared_experts.down_proj", 0))})
+
+
+def seed_oss():
+    folder = make("seed-oss", "seed_oss", 48, head_dim=16, rope_theta=500.0, attention_bias=True, attention_out_bias=True,
+                  mlp_bias=True, **LLAMA)
+    golden("seed-oss", folder, {word: weights(folder, without_biases(word)) for word in ("q_proj", "o_proj", "mlp")} | {
+        "rope base": settings(folder, **rope())})
+
+
+def hunyuan():
+    alpha = dict(type="dynamic", alpha=50.0, beta_fast=32, beta_slow=1, factor=1.0, mscale=1.0, mscale_all_dim=1.0)
+    folder = make("hunyuan", "hunyuan_v1_dense", 49, head_dim=16, rope_theta=10000.0, rope_scaling=alpha,
+                  **LLAMA | dict(tie_word_embeddings=True))
+
+    def first(model):
+        made = transformers.models.hunyuan_v1_dense.modeling_hunyuan_v1_dense
+        for layer in model.model.layers:
+            attention = layer.self_attn
+            for name, proj in (("query_layernorm", attention.q_proj), ("key_layernorm", attention.k_proj)):
+                norm = getattr(attention, name)
+                setattr(attention, name, torch.nn.Identity())
+                proj.register_forward_hook(lambda module, x, y, norm=norm: norm(y.unflatten(-1, (-1, 16))).flatten(-2))
+
+    golden("hunyuan", folder, {
+        "query norm": weights(folder, filled("query_layernorm", 1)), "norms after the rotation": weights(folder, first),
+        "alpha": settings(folder, rope_scaling=None, **rope())})
+
+
+def nemotron():
+    folder = make("nemotron", "nemotron", 50, norm_eps=1e-4, partial_rotary_factor=0.5, rope_theta=10000.0,
+                  attention_bias=True, mlp_bias=True, scales={"up_proj": 0.7},
+                  **{key: value for key, value in PLAIN.items()} | dict(hidden_act="relu2"))
+
+    def norms(model):
+        for name, values in model.named_parameters():
+            if "norm" in name and name.endswith("weight"):
+                values -= 1
+
+    golden("nemotron", folder, {
+        "1 + weight in norms": weights(folder, norms), "squares": settings(folder, hidden_act="relu"),
+        "half of the head rotates": settings(folder, **rope(partial_rotary_factor=1.0)),
+        "biases of norms": weights(folder, without_biases("norm")), "biases": weights(folder, without_biases("mlp")),
+        "epsilon": settings(folder, norm_eps=0.5)})
+
+
+def ministral():
+    config = LLAMA | dict(head_dim=16)
+    folder = make("ministral", "ministral", 51, sliding_window=8, rope_theta=500.0,
+                  layer_types=["full_attention", "sliding_attention"], **config)
+    golden("ministral", folder, {
+        "window": settings(folder, sliding_window=200), "layer without": settings(folder, layer_types=["sliding_attention"] * 2)})
+    yarn = dict(rope_type="yarn", rope_theta=1000.0, factor=8.0, original_max_position_embeddings=16, beta_fast=8.0, beta_slow=1.0,
+                mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.2)
+    folder = make("ministral3", "ministral3", 54, scale=1.2, rope_parameters=yarn, **config)
+    golden("ministral3", folder, {
+        "larger queries": settings(folder, rope_parameters=yarn | {"llama_4_scaling_beta": 0.0}),
+        "scaling": settings(folder, rope_parameters=yarn | {"rope_type": "default"}),
+        "mscale": settings(folder, rope_parameters=yarn | {"mscale_all_dim": 0.0})})
+
+
+FAMILIES = [lfm2, lfm2_moe, granite, granitemoe, granite4, smollm3, olmoe, phimoe, glm, ernie, seed_oss, hunyuan, nemotron,
+            ministral]
 
 if __name__ == "__main__":
     for family in FAMILIES:

@@ -25,7 +25,7 @@ OWN = {
     "experts.gate_up_proj": ["ffn_gate_exps.weight", "ffn_up_exps.weight"], "experts.down_proj": ["ffn_down_exps.weight"],
     "shared_mlp.input_linear.weight": ["ffn_gate_shexp.weight", "ffn_up_shexp.weight"],
     "shared_mlp.output_linear.weight": ["ffn_down_shexp.weight"], "router.weight": ["ffn_gate_inp.weight"],
-    "expert_bias": ["exp_probs_b.bias"], "operator_norm.weight": ["attn_norm.weight"],
+    "expert_bias": ["exp_probs_b.bias"], "e_score_correction_bias": ["exp_probs_b.bias"], "operator_norm.weight": ["attn_norm.weight"],
     "embedding_norm.weight": ["token_embd_norm.weight"], "mlp.gate_up_proj.weight": ["ffn_up.weight"],
     "post_self_attn_layernorm.weight": ["post_attention_norm.weight"], "post_mlp_layernorm.weight": ["post_ffw_norm.weight"],
 }
@@ -65,6 +65,8 @@ def convert(path, arch, model, folder, say, change, dense):
         values = change(model.config, name, found[name].detach().numpy(), False)
         if "conv.conv" in name and values.ndim == 3:
             values = values[:, 0]
+        if "e_score_correction_bias" in name:
+            values = values[0]
         for target, part in zip(targets, np.split(values, len(targets), axis=-2) if len(targets) > 1 else [values]):
             plain = part.ndim == 1 or part.shape[-1] % 32 or "norm" in target or "ffn_gate_inp" in target or "shortconv.conv" in target
             type = Type.F32 if plain else Type.Q8_0
@@ -151,6 +153,54 @@ def olmoe(writer, config):
     writer.add_clamp_kqv(config.clip_qkv)
 
 
+def half(writer, config):
+    llama(writer, config)
+    writer.add_rope_dimension_count(int(config.head_dim * config.rope_parameters["partial_rotary_factor"]))
+
+
+def ernie_moe(writer, config):
+    llama(writer, config)
+    experts(writer, config)
+    writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    writer.add_expert_shared_count(config.moe_num_shared_experts)
+    writer.add_expert_shared_feed_forward_length(config.moe_num_shared_experts * config.moe_intermediate_size)
+    writer.add_leading_dense_block_count(config.moe_layer_start_index)
+    writer.add_interleave_moe_layer_step(config.moe_layer_interval)
+
+
+def hunyuan(writer, config):
+    rope = config.rope_parameters
+    config.rope_parameters = rope | {
+        "rope_theta": rope["rope_theta"] * rope["alpha"] ** (config.head_dim / (config.head_dim - 2))}
+    llama(writer, config)
+    config.rope_parameters = rope
+    writer.add_rope_scaling_type(gguf.RopeScalingType.NONE)
+
+
+def nemotron(writer, config):
+    llama(writer, config, epsilon=False)
+    writer.add_layer_norm_eps(config.norm_eps)
+    writer.add_rope_dimension_count(int(config.head_dim * config.rope_parameters["partial_rotary_factor"]))
+
+
+def one_more(config, name, values, back):
+    if not name.endswith("norm.weight"):
+        return values
+    return values - np.float32(1) if back else values + np.float32(1)
+
+
+def ministral3(writer, config):
+    llama(writer, config)
+    rope = config.rope_parameters
+    writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
+    writer.add_rope_scaling_factor(rope["factor"])
+    writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
+    writer.add_rope_scaling_yarn_beta_fast(rope["beta_fast"])
+    writer.add_rope_scaling_yarn_beta_slow(rope["beta_slow"])
+    writer.add_rope_scaling_yarn_log_mul(rope["mscale_all_dim"])
+    writer.add_attn_temperature_scale(rope["llama_4_scaling_beta"])
+
+
 #: The name in GGUF, the metadata, and what changes.
 FAMILIES = {
     "lfm2": ("lfm2", lfm2, as_it_is),
@@ -161,6 +211,14 @@ FAMILIES = {
     "granite4-moe": ("granitemoe", granite4_moe, turned),
     "smollm3": ("smollm3", llama, turned),
     "olmoe": ("olmoe", olmoe, as_it_is),
+    "glm": ("chatglm", half, as_it_is),
+    "glm4": ("glm4", half, as_it_is),
+    "ernie4_5": ("ernie4_5", llama, as_it_is),
+    "ernie4_5-moe": ("ernie4_5-moe", ernie_moe, as_it_is),
+    "seed-oss": ("seed_oss", llama, as_it_is),
+    "hunyuan": ("hunyuan-dense", hunyuan, as_it_is),
+    "nemotron": ("nemotron", nemotron, one_more),
+    "ministral3": ("mistral3", ministral3, turned),
 }
 
 
@@ -172,7 +230,7 @@ def main():
         dense = name == "granite4"
 
         # What the file does not say.
-        changes = {"routed_scaling_factor": 1.0} if name == "lfm2-moe" else {}
+        changes = {"lfm2-moe": {"routed_scaling_factor": 1.0}, "ernie4_5-moe": {"moe_layer_end_index": 3}}.get(name, {})
 
         def load():
             return goldens.load(folder, **changes)

@@ -1,6 +1,6 @@
 /// Families with names of their own: GPT, Falcon, T5, Mamba.
 extension TensorPlan {
-    static let transformers = decoders.merging(mixtures) { $1 }.merging(families) { $1 }
+    static let transformers = mixtures.merging(families) { $1 }
 
     private static func t5(_ place: String, _ kind: String, _ number: Int) -> String {
         """

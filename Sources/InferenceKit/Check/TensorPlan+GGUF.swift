@@ -22,7 +22,6 @@ extension TensorPlan {
         ~attn_output.bias h
         """
     private static let attention3 = joined(three, "~attn_q.bias q", "~attn_k.bias k", "~attn_v.bias k")
-    private static let headNorms3 = joined("attn_q_norm.weight d", "attn_k_norm.weight d")
     private static let gated3 = """
         ffn_gate.weight i h !sparse
         ffn_up.weight i h !sparse
@@ -51,28 +50,9 @@ extension TensorPlan {
         """
     }
     private static let norms3 = joined("attn_norm.weight h", "ffn_norm.weight h")
-    private static let afterNorms3 = joined("post_attention_norm.weight h", "post_ffw_norm.weight h")
     private static let factors = joined(
         "~rope_freqs.weight _", "~rope_factors_long.weight _", "~rope_factors_short.weight _")
-    private static let normPair = "output_norm.* h"
 
-    private static let llama3 = file(joined(norms3, attention3, gated3, experts3("f")), top: factors)
-    private static let command = file(
-        joined(
-            "attn_norm.weight h", "~attn_q_norm.weight n d", "~attn_k_norm.weight g d", attention3, gated3))
-    private static let olmo2File = file(
-        joined(afterNorms3, "attn_q_norm.weight q", "attn_k_norm.weight k", attention3, gated3))
-    private static let glm4File = file(
-        joined(norms3, afterNorms3, attention3, "ffn_up.weight 2*i h", "ffn_down.weight h i"))
-
-    private static let gpt = """
-        attn_norm.* h
-        attn_qkv.* q+2*k h
-        attn_output.* h q
-        ffn_norm.* h
-        ffn_up.* i h
-        ffn_down.* h i
-        """
     private static let latent3 = """
         attn_q.weight n*qk_head_dim|n*d h !q_lora_rank
         attn_q_a.weight q_lora_rank h ?q_lora_rank
@@ -103,7 +83,6 @@ extension TensorPlan {
     static let gguf: [String: TensorPlan] = [
         "llama4": file(
             joined(norms3, attention3, gated3, experts3(), shared3("moe_intermediate_size")), top: factors),
-        "glm4": glm4File,
         "deepseek2": file(
             joined(norms3, latent3, gated3, experts3(), shared3("n_shared_experts*moe_intermediate_size")),
             ["first_k_dense_replace": 0]),

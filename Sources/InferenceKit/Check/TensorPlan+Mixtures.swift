@@ -33,12 +33,6 @@ extension TensorPlan {
         mlp.up_proj.weight i h !sparse
         mlp.down_proj.weight h i !sparse
         """
-    private static let sharedExpert = """
-        mlp.shared_expert.gate_proj.weight shared_expert_intermediate_size h ?sparse
-        mlp.shared_expert.up_proj.weight shared_expert_intermediate_size h ?sparse
-        mlp.shared_expert.down_proj.weight h shared_expert_intermediate_size ?sparse
-        mlp.shared_expert_gate.weight 1 h ?sparse
-        """
     private static let sharedExperts = """
         mlp.shared_experts.gate_proj.weight n_shared_experts*f h ?sparse ?n_shared_experts
         mlp.shared_experts.up_proj.weight n_shared_experts*f h ?sparse ?n_shared_experts

@@ -159,7 +159,7 @@ package struct ModelConfiguration: Sendable {
         let mixture = try fields.object("ffn_config") ?? fields
         experts = mixture.optionalCount("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
         expertsPerToken = mixture.optionalCount(
-            "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k", "top_k_experts")
+            "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k", "moe_k", "top_k_experts")
         layerKinds = layers.flatMap { fields.layerKinds($0, type: type) } ?? []
         cache = CacheConfiguration(fields, type: type, layers: layers, kvHeads: kvHeads, headSize: headSize)
         states = StateConfiguration(fields, type: type, layers: layers)

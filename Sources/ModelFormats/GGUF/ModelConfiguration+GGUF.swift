@@ -136,6 +136,8 @@ extension ModelConfiguration {
         // Specific to some architectures.
         ("use_parallel_residual", "use_parallel_residual"), ("logit_scale", "logit_scale"),
         ("attention.clamp_kqv", "clip_qkv"), ("attention.scale", "attention_multiplier"),
+        ("attention.temperature_scale", "attn_temperature_scale"),
+        ("rope.scaling.yarn_log_multiplier", "yarn_log_multiplier"),
         ("rope.scaling.finetuned", "rope_finetuned"), ("shortconv.l_cache", "conv_L_cache"),
         ("embedding_scale", "embedding_multiplier"), ("residual_scale", "residual_multiplier"),
         ("expert_feed_forward_length", "moe_intermediate_size"), ("expert_shared_count", "n_shared_experts"),
