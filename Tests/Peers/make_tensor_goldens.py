@@ -48,6 +48,15 @@ MODELS = {
     "glm4_moe": dict(
         head_dim=6, n_routed_experts=4, num_experts_per_tok=2, moe_intermediate_size=12, first_k_dense_replace=1, n_group=1,
         topk_group=1, use_qk_norm=True),
+    "lfm2": dict(layer_types=["conv", "full_attention"]), "lfm2-biased": dict(full_attn_idxs=[0], conv_bias=True, block_multiple_of=4),
+    "lfm2_moe": dict(MIXTURE, layer_types=["full_attention", "conv"], num_dense_layers=1),
+    "granitemoeshared": dict(num_local_experts=3, shared_intermediate_size=20),
+    "granitemoehybrid": dict(
+        num_local_experts=0, shared_intermediate_size=20, layer_types=["attention"] * 2, mamba_n_heads=4),
+    "ernie4_5": dict(head_dim=6, use_bias=True),
+    "ernie4_5_moe": dict(
+        head_dim=6, num_hidden_layers=4, moe_num_experts=4, moe_k=2, moe_num_shared_experts=2, moe_intermediate_size=12),
+    "ministral3": dict(head_dim=6),
     "gpt_oss": dict(num_local_experts=3, num_experts_per_tok=2, head_dim=6),
     "llama4_text": dict(
         num_hidden_layers=4, head_dim=6, num_local_experts=3, intermediate_size_mlp=28, interleave_moe_layer_step=2),

@@ -120,7 +120,9 @@ extension CheckRun {
     private mutating func compare(
         _ tensor: ModelTensor, _ need: TensorNeeds.Need, _ part: CheckedWeights, _ source: String
     ) {
-        guard let shape = tensor.shape else { return }
+        guard var shape = tensor.shape else { return }
+        // A vector may be stored as a matrix of one row: the reader takes it.
+        if need.shape.count == 1, shape.count == 2, shape[0] == 1 { shape.removeFirst() }
         let fits = shape.count == need.shape.count && zip(shape, need.shape).allSatisfy { $1 == nil || $0 == $1 }
         guard !fits else { return }
         add(
