@@ -42,6 +42,7 @@ def make(name, model_type, seed, scales=None, published=True, scale=1.5, **confi
     folder.mkdir(parents=True, exist_ok=True)
     goldens.short_tokenizer(folder)
     config = dict(model_type=model_type) | BASE | config
+    config = {key: value for key, value in config.items() if key != "torch_dtype" or value}
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     made = transformers.AutoConfig.from_pretrained(folder, attn_implementation="eager")
     model = transformers.AutoModelForCausalLM.from_config(made).float()
@@ -221,7 +222,111 @@ def gpt_oss_mxfp4():
     print("gpt-oss-mxfp4")
 
 
-FAMILIES = [qwen3_moe, qwen2_moe, mixtral, gpt_oss, gpt_oss_mxfp4]
+LATENT = dict(
+    num_key_value_heads=4, num_hidden_layers=3, intermediate_size=48, moe_intermediate_size=16, n_routed_experts=8,
+    num_experts_per_tok=3, kv_lora_rank=16, qk_nope_head_dim=12, qk_rope_head_dim=8, v_head_dim=10,
+    rms_norm_eps=1e-05, max_position_embeddings=512, first_k_dense_replace=1, moe_layer_freq=1, attention_bias=False)
+LATENT_YARN = {
+    "type": "yarn", "factor": 8.0, "beta_fast": 4.0, "beta_slow": 1.0, "mscale": 0.707, "mscale_all_dim": 1.0,
+    "original_max_position_embeddings": 64,
+}
+
+
+def deepseek_v2():
+    """Groups by their best expert, weights that do not sum to one, two shared experts, queries of the rows themselves."""
+    folder = make(
+        "deepseek_v2", "deepseek_v2", 61, **LATENT | dict(
+            q_lora_rank=None, n_shared_experts=2, topk_method="group_limited_greedy", n_group=4, topk_group=2,
+            norm_topk_prob=False, routed_scaling_factor=1.5, scoring_func="softmax", rope_theta=10000.0,
+            rope_scaling=LATENT_YARN), scales={"kv_b_proj": 2.5})
+    rope = {"rope_theta": 10000.0, "rope_type": "yarn"} | {k: v for k, v in LATENT_YARN.items() if k != "type"}
+    golden("deepseek_v2", folder, {
+        "groups": goldens.settings(folder, topk_method="greedy"),
+        "routed_scaling_factor": goldens.settings(folder, routed_scaling_factor=1.0),
+        "rope scaling": goldens.settings(folder, rope_parameters={"rope_type": "default", "rope_theta": 10000.0}),
+        "mscale": goldens.settings(folder, rope_parameters=rope | {"mscale": 1.0}),
+        "mscale_all_dim": goldens.settings(folder, rope_parameters=rope | {"mscale_all_dim": 0.707}),
+        "shared experts": goldens.weights(folder, zeroed("shared_experts.down_proj")),
+        "norm of latents": goldens.weights(folder, ones("kv_a_layernorm")),
+        "dense layer": goldens.weights(folder, zeroed("layers.0.mlp.down_proj")),
+    })
+
+
+def deepseek_v3():
+    """Sigmoids that a bias corrects, groups by their best two, narrow queries, biases; a layer behind the last one."""
+    config = LATENT | dict(
+        q_lora_rank=20, n_shared_experts=1, n_group=4, topk_group=2, topk_method="noaux_tc", norm_topk_prob=True,
+        routed_scaling_factor=2.5, scoring_func="sigmoid", rope_theta=10000.0,
+        rope_scaling=LATENT_YARN | {"mscale": 1.0}, attention_bias=True, num_nextn_predict_layers=1)
+    folder = make("deepseek_v3", "deepseek_v3", 62, scales={"kv_b_proj": 2.5}, **config)
+    rope = {"rope_theta": 10000.0, "rope_type": "yarn"} | {k: v for k, v in LATENT_YARN.items() if k != "type"}
+    path = folder / "model.safetensors"
+    tensors = safetensors.torch.load_file(path)
+    tensors["model.layers.3.eh_proj.weight"] = tensors["model.layers.2.self_attn.o_proj.weight"].clone()
+    safetensors.torch.save_file(tensors, path, metadata={"format": "pt"})
+    path.chmod(0o644)
+    golden("deepseek_v3", folder, {
+        "groups": goldens.settings(folder, n_group=1, topk_group=1),
+        "norm_topk_prob": goldens.settings(folder, norm_topk_prob=False),
+        "routed_scaling_factor": goldens.settings(folder, routed_scaling_factor=1.0),
+        "correction": goldens.weights(folder, zeroed("correction_bias")),
+        "rope_interleave": goldens.settings(folder, rope_interleave=False),
+        "mscale_all_dim": goldens.settings(folder, rope_parameters=rope | {"mscale": 0.0, "mscale_all_dim": 0.0}),
+        "biases": goldens.weights(folder, zeroed("_proj.bias")),
+        "norm of queries": goldens.weights(folder, ones("q_a_layernorm")),
+        "experts": goldens.weights(folder, zeroed("mlp.experts.down_proj")),
+    })
+
+
+def glm4_moe_lite():
+    """The same under the settings of transformers 5, with a list of layers and halves that rotate."""
+    config = {key: value for key, value in LATENT.items() if key not in ("first_k_dense_replace", "moe_layer_freq")}
+    folder = make(
+        "glm4_moe_lite", "glm4_moe_lite", 63, published=False, hidden_size=40, num_attention_heads=3, **config | dict(
+            num_key_value_heads=3, q_lora_rank=20, n_shared_experts=1, n_group=1, topk_group=1,
+            norm_topk_prob=True, routed_scaling_factor=1.8, rope_interleave=False, torch_dtype=None, dtype="bfloat16",
+            rope_parameters={"rope_type": "default", "rope_theta": 1000.0},
+            mlp_layer_types=["sparse", "dense", "sparse"], tie_word_embeddings=True), scales={"kv_b_proj": 2.5})
+    golden("glm4_moe_lite", folder, {
+        "routed_scaling_factor": goldens.settings(folder, routed_scaling_factor=1.0),
+        "correction": goldens.weights(folder, zeroed("correction_bias")),
+        "rope_interleave": goldens.settings(folder, rope_interleave=True),
+        "shared expert": goldens.weights(folder, zeroed("shared_experts.down_proj")),
+    })
+
+
+def glm4_moe():
+    """DeepSeek 3's routing; half of a head rotates; norms of heads, and biases of all but the output."""
+    folder = make(
+        "glm4_moe", "glm4_moe", 64, num_hidden_layers=2, intermediate_size=48, moe_intermediate_size=16, head_dim=16,
+        n_routed_experts=8, n_shared_experts=1, num_experts_per_tok=3, n_group=4, topk_group=2, norm_topk_prob=True,
+        routed_scaling_factor=1.7, first_k_dense_replace=1, use_qk_norm=True, attention_bias=True,
+        partial_rotary_factor=0.5, rope_theta=10000.0, rope_scaling=None, num_nextn_predict_layers=1)
+    golden("glm4_moe", folder, {
+        "groups": goldens.settings(folder, n_group=1, topk_group=1),
+        "routed_scaling_factor": goldens.settings(folder, routed_scaling_factor=1.0),
+        "correction": goldens.weights(folder, zeroed("correction_bias")),
+        "partial rotation": goldens.settings(folder, rope_parameters=PLAIN | {"partial_rotary_factor": 1.0}),
+        "query and key norms": goldens.weights(folder, ones("q_norm")),
+        "biases": goldens.weights(folder, zeroed("_proj.bias")),
+    })
+
+
+def minimax_m2():
+    """Norms of all heads at once, sigmoids with a correction, a part of a head that rotates."""
+    folder = make(
+        "minimax_m2", "minimax_m2", 65, num_hidden_layers=2, intermediate_size=24, head_dim=16, num_local_experts=6,
+        num_experts_per_tok=2, rotary_dim=8, rope_theta=5000.0, scoring_func="sigmoid", use_qk_norm=True)
+    golden("minimax_m2", folder, {
+        "correction": goldens.weights(folder, zeroed("correction_bias")),
+        "partial rotation": goldens.settings(folder, rope_parameters={
+            "rope_type": "default", "rope_theta": 5000.0, "partial_rotary_factor": 1.0}),
+        "query and key norms": goldens.weights(folder, ones("q_norm")),
+        "experts": goldens.weights(folder, zeroed("experts.down_proj")),
+    })
+
+
+FAMILIES = [glm4_moe, minimax_m2, qwen3_moe, qwen2_moe, mixtral, gpt_oss, gpt_oss_mxfp4, deepseek_v2, deepseek_v3, glm4_moe_lite]
 
 if __name__ == "__main__":
     for family in FAMILIES:

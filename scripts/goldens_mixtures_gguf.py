@@ -31,7 +31,14 @@ STEMS = {
     "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down", "mlp.gate": "ffn_gate_inp",
     "mlp.shared_expert.gate_proj": "ffn_gate_shexp", "mlp.shared_expert.up_proj": "ffn_up_shexp",
     "mlp.router": "ffn_gate_inp", "mlp.shared_expert.down_proj": "ffn_down_shexp", "mlp.shared_expert_gate": "ffn_gate_inp_shexp",
+    "mlp.shared_experts.gate_proj": "ffn_gate_shexp", "mlp.shared_experts.up_proj": "ffn_up_shexp",
+    "mlp.shared_experts.down_proj": "ffn_down_shexp", "self_attn.q_a_proj": "attn_q_a",
+    "self_attn.q_a_layernorm": "attn_q_a_norm", "self_attn.q_b_proj": "attn_q_b",
+    "self_attn.kv_a_proj_with_mqa": "attn_kv_a_mqa", "self_attn.kv_a_layernorm": "attn_kv_a_norm",
+    "self_attn.kv_b_proj": "attn_kv_b",
 }
+#: What a head of latent attention has: numbers of a key that stand still, and of a value.
+PLAIN, VALUE = 32, 32
 
 
 def open_parts(start, name, values):
@@ -46,6 +53,8 @@ def open_parts(start, name, values):
 
 def joined(arch, name, stored):
     """A parameter from its stored tensors."""
+    if arch == "deepseek2" and "kv_b_proj" in name:
+        return np.concatenate([stored[0].swapaxes(1, 2), stored[1]], axis=1)
     if arch != "gpt-oss" or "mlp.experts" not in name:
         return np.concatenate(stored, axis=1) if len(stored) > 1 else stored[0]
     values = stored[0]
@@ -68,6 +77,11 @@ def parts(arch, name, values):
         return [(start + "attn_sinks.weight", values)]
     if arch == "gpt-oss" and name == "post_attention_layernorm.weight":
         return [(start + "post_attention_norm.weight", values)]
+    if name == "mlp.gate.e_score_correction_bias":
+        return [(start + "exp_probs_b.bias", values)]
+    if arch == "deepseek2" and name == "self_attn.kv_b_proj.weight":
+        heads = values.reshape(-1, PLAIN + VALUE, values.shape[-1])
+        return [(start + "attn_k_b.weight", heads[:, :PLAIN].swapaxes(1, 2)), (start + "attn_v_b.weight", heads[:, PLAIN:])]
     if name == "mlp.experts.gate_up_proj":
         half = values.shape[1] // 2
         return [(start + "ffn_gate_exps.weight", values[:, :half]), (start + "ffn_up_exps.weight", values[:, half:])]
@@ -118,7 +132,8 @@ def usual_settings(writer, config):
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_vocab_size(config.vocab_size)
     writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
-    writer.add_expert_count(getattr(config, "num_experts", None) or config.num_local_experts)
+    writer.add_expert_count(
+        getattr(config, "num_experts", None) or getattr(config, "n_routed_experts", None) or config.num_local_experts)
     writer.add_expert_used_count(config.num_experts_per_tok)
 
 
@@ -144,6 +159,49 @@ def gpt_oss_settings(writer, config):
     writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
 
 
+def latent_settings(writer, config):
+    """As converters wrote it before keys and values lay apart."""
+    usual_settings(writer, config)
+    writer.add_leading_dense_block_count(config.first_k_dense_replace)
+    if config.q_lora_rank:
+        writer.add_q_lora_rank(config.q_lora_rank)
+    writer.add_kv_lora_rank(config.kv_lora_rank)
+    writer.add_key_length(config.qk_nope_head_dim + config.qk_rope_head_dim)
+    writer.add_value_length(config.v_head_dim)
+    writer.add_rope_dimension_count(config.qk_rope_head_dim)
+    writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    writer.add_expert_shared_count(config.n_shared_experts)
+    writer.add_expert_weights_scale(config.routed_scaling_factor)
+    rope = config.rope_parameters
+    if rope["rope_type"] == "yarn":
+        writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
+        writer.add_rope_scaling_factor(rope["factor"])
+        writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
+        writer.add_rope_scaling_yarn_log_mul(0.1 * rope["mscale_all_dim"])
+
+
+def split_settings(writer, config):
+    latent_settings(writer, config)
+    for key in ("attention.head_count_kv", "attention.key_length", "attention.value_length"):
+        writer.kv_data[0].pop(f"deepseek2.{key}")
+    writer.add_head_count_kv(1)
+    writer.add_key_length(config.kv_lora_rank + config.qk_rope_head_dim)
+    writer.add_value_length(config.kv_lora_rank)
+    writer.add_key_length_mla(config.qk_nope_head_dim + config.qk_rope_head_dim)
+    writer.add_value_length_mla(config.v_head_dim)
+    writer.add_expert_weights_norm(config.norm_topk_prob)
+    writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+    writer.add_expert_group_count(config.n_group)
+    writer.add_expert_group_used_count(config.topk_group)
+
+
+LATENT = dict(
+    num_key_value_heads=4, intermediate_size=64, moe_intermediate_size=32, num_experts_per_tok=2,
+    kv_lora_rank=32, qk_nope_head_dim=PLAIN, qk_rope_head_dim=8, v_head_dim=VALUE, first_k_dense_replace=1,
+    num_hidden_layers=2, max_position_embeddings=512, rope_parameters={
+        "rope_type": "yarn", "factor": 8.0, "beta_fast": 32.0, "beta_slow": 1.0, "mscale": 0.7, "mscale_all_dim": 0.7,
+        "original_max_position_embeddings": 64, "rope_theta": 10000.0})
+
 #: The name in GGUF, the seed, what writes the metadata, and the configuration.
 FAMILIES = {
     "qwen3-moe": ("qwen3moe", 51, qwen3_settings, dict(
@@ -161,6 +219,13 @@ FAMILIES = {
         num_experts_per_tok=2, sliding_window=8, rms_norm_eps=1e-05, rope_parameters={
             "rope_type": "yarn", "factor": 8.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False,
             "original_max_position_embeddings": 32, "rope_theta": 150000.0})),
+    "deepseek-v3": ("deepseek2", 57, split_settings, LATENT | dict(
+        model_type="deepseek_v3", q_lora_rank=32, n_routed_experts=8, n_shared_experts=1, n_group=4, topk_group=2,
+        routed_scaling_factor=2.5, norm_topk_prob=True)),
+    # Before keys and values lay apart.
+    "deepseek-v2": ("deepseek2-whole", 58, latent_settings, LATENT | dict(
+        model_type="deepseek_v2", q_lora_rank=None, n_routed_experts=4, n_shared_experts=2, topk_method="greedy",
+        routed_scaling_factor=1.0, norm_topk_prob=False)),
 }
 
 
@@ -180,7 +245,7 @@ def tensors_of(arch, model):
 
 
 def convert(path, arch, model, folder, settings):
-    writer = gguf.GGUFWriter(path, arch)
+    writer = gguf.GGUFWriter(path, arch.removesuffix("-whole"))
     writer.add_name("random weights")
     writer.add_file_type(7)
     writer.add_quantization_version(2)

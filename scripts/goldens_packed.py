@@ -37,6 +37,9 @@ def config(**changes):
 def model(settings):
     kind = transformers.AutoConfig.for_model(**settings)
     out = transformers.AutoModelForCausalLM.from_config(kind, attn_implementation="eager").float().eval()
+    if settings["model_type"] == "deepseek_v3":
+        goldens.random_weights(out, 12, lambda name: 3.0 if "embed" in name else 2.0)
+        return out
     scales = {"embed_tokens": 3.0, "q_proj": 2.5, "k_proj": 2.5}
     goldens.random_weights(out, 11, lambda name: scales.get(name.split(".")[-2], 1.5))
     return out
@@ -154,6 +157,16 @@ def fp8():
         "blocks of rows": unpack_float8(size, change=lambda scales: scales.roll(1, 0)),
         "blocks of columns": unpack_float8(size, change=lambda scales: scales.roll(1, 1)),
     }, skip=("lm_head", "k_proj"), notes="k_proj is not packed, which the file alone says")
+    # A head of keys or values is no whole block.
+    settings = dict(quant_method="fp8", fmt="e4m3", activation_scheme="dynamic", weight_block_size=[32, 32])
+    make("fp8-latent", settings, float8((32, 32)), unpack_float8((32, 32)), {
+        "blocks of rows": unpack_float8((32, 32), change=lambda scales: scales.roll(1, 0)),
+        "blocks of columns": unpack_float8((32, 32), change=lambda scales: scales.roll(1, 1)),
+    }, changes=dict(
+        architectures=["DeepseekV3ForCausalLM"], model_type="deepseek_v3", num_key_value_heads=4, q_lora_rank=40, kv_lora_rank=48,
+        qk_nope_head_dim=20, qk_rope_head_dim=8, v_head_dim=24, n_routed_experts=2, n_shared_experts=1, n_group=1, topk_group=1,
+        num_experts_per_tok=1, moe_intermediate_size=32, first_k_dense_replace=1, routed_scaling_factor=1.0, head_dim=8),
+        notes="kv_b_proj's heads of keys and values are no whole blocks")
     name = "weight_scale"
     settings = dict(quant_method="fp8", activation_scheme="static")
     make("fp8-tensor", settings, lambda stem, weight: float8(name=name, flat=True)(stem, weight) | {"input_scale": torch.tensor(0.02)},

@@ -17,7 +17,8 @@ import Testing
         "micro-bart",
         "micro-gemma3n", "micro-gemma4", "micro-gemma4-large", "micro-gemma4-unified", "micro-gemma4-mixture",
         "micro-qwen3-moe", "micro-qwen3-moe-together", "micro-qwen2-moe", "micro-mixtral", "micro-gpt-oss",
-        "micro-gpt-oss-mxfp4",
+        "micro-gpt-oss-mxfp4", "micro-deepseek_v2", "micro-deepseek_v3", "micro-glm4_moe_lite",
+        "micro-glm4_moe", "micro-minimax_m2",
         "micro-qwen3_5-text", "micro-qwen3_5", "micro-qwen3_5-moe", "micro-qwen3-next",
     ] + DenseDecoders.goldens
     private static let quantized = [
@@ -29,8 +30,8 @@ import Testing
     ]
     /// A model for each packing of safetensors, against its dequantised twin.
     private static let packed = [
-        "micro-packed-fp8", "micro-packed-fp8-tensor", "micro-packed-fp8-channel", "micro-packed-awq",
-        "micro-packed-gptq", "micro-packed-gptq-order", "micro-packed-gptq-v2", "micro-packed-gptq-8bit",
+        "micro-packed-fp8", "micro-packed-fp8-latent", "micro-packed-fp8-tensor", "micro-packed-fp8-channel",
+        "micro-packed-awq", "micro-packed-gptq", "micro-packed-gptq-order", "micro-packed-gptq-v2", "micro-packed-gptq-8bit",
         "micro-packed-gptq-3bit",
         "micro-packed-nvfp4", "micro-packed-nvfp4-compressed", "micro-packed-nvfp4-experts", "micro-packed-int4",
         "micro-packed-int4-channel", "micro-packed-int4-order", "micro-packed-int8", "micro-packed-nf4", "micro-packed-nf4-nested",
@@ -42,7 +43,7 @@ import Testing
         "micro-gguf-gemma2", "micro-gguf-gemma3", "micro-gguf-gemma4", "micro-gguf-gemma4-mixture",
         "micro-gguf-phi3", "micro-gguf-gpt2",
         "micro-gguf-qwen3-moe", "micro-gguf-qwen2-moe", "micro-gguf-mixtral",
-        "micro-gguf-gpt-oss",
+        "micro-gguf-gpt-oss", "micro-gguf-deepseek-v2", "micro-gguf-deepseek-v3",
         "micro-gguf-qwen3_5", "micro-gguf-qwen3_5-moe",
     ]
 

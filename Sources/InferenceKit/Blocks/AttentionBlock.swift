@@ -150,7 +150,7 @@ extension ModelDescription.Attention {
                 views.initializeElement(
                     at: index,
                     to: hub_attention_row(
-                        queries: w.queries.start + index * queryWidth, out: w.attended.start + index * queryWidth,
+                        queries: w.queries.start + index * queryWidth, out: w.attended.start + index * heads * valueSize,
                         keys: cache.keyPages(layer), values: cache.valuePages(layer),
                         first: positions.lowerBound, end: positions.upperBound,
                         origin: added.map { $0.origin - row.position } ?? 0))
@@ -161,7 +161,7 @@ extension ModelDescription.Attention {
             attention.heads = heads
             attention.kv_heads = kvHeads
             attention.head_size = headSize
-            attention.value_size = headSize
+            attention.value_size = valueSize
             attention.format = step.rows[0].cache.format
             attention.scale = scale
             attention.cap = cap

@@ -78,7 +78,7 @@ struct ExpertsBlock: Sendable {
     ) {
         let inner = description.width
         w.multiply(
-            space.gathered, columns: width,
+            columns: width,
             pieces.map { expert, rows in
                 let at = rows.lowerBound * inner
                 let products = [
@@ -86,7 +86,9 @@ struct ExpertsBlock: Sendable {
                     ups?.product(expert, (gates == nil ? space.gate : space.up).start + at),
                     pairs?.product(expert, space.pairs.start + 2 * at),
                 ]
-                return .init(rows: rows.count, products: products.compactMap { $0 })
+                return .init(
+                    values: space.gathered.start + rows.lowerBound * width, rows: rows.count,
+                    products: products.compactMap { $0 })
             })
         if pairs != nil {
             hub_split(w.team.team, space.pairs.start, rows, inner, space.gate.start, space.up.start)
@@ -95,10 +97,11 @@ struct ExpertsBlock: Sendable {
             w.team.team, description.activation.kernel, space.gate.start,
             description.isGated ? space.up.start : nil, inner, rows, inner, space.gate.start)
         w.multiply(
-            space.gate, columns: inner,
+            columns: inner,
             pieces.map { expert, rows in
                 let product = downs.product(expert, space.gathered.start + rows.lowerBound * width)
-                return .init(rows: rows.count, products: [product])
+                return .init(
+                    values: space.gate.start + rows.lowerBound * inner, rows: rows.count, products: [product])
             })
     }
 

@@ -4,7 +4,7 @@ import HubCore
 /// A layer: attention or a recurrence, attention to others, and feed-forward blocks, those that it has, with the norms
 /// around them.
 struct LayerBlock: Sendable {
-    private let attention: (block: AttentionBlock, norms: Norms)?
+    private let attention: (block: First, norms: Norms)?
     private let crossAttention: (block: CrossAttentionBlock, norms: Norms)?
     private let groupAttention: (block: GroupAttentionBlock, norms: Norms)?
     private let recurrence: (block: RecurrentBlock, norms: Norms)?
@@ -20,6 +20,23 @@ struct LayerBlock: Sendable {
     private let factor: Float
     /// Of what a half adds.
     private let added: Float
+
+    /// What the first half is, if it attends.
+    private enum First {
+        case heads(AttentionBlock)
+        case latent(LatentBlock)
+
+        /// - Parameter values: what values are made of; nil for `x`.
+        func apply(
+            _ x: FloatBuffer, values: FloatBuffer? = nil, _ step: Step, layer: Int, _ w: Workspace,
+            into out: FloatBuffer
+        ) {
+            switch self {
+            case .heads(let block): block.apply(x, values: values, step, layer: layer, w, into: out)
+            case .latent(let block): block.apply(x, step, layer: layer, w, into: out)
+            }
+        }
+    }
 
     /// What the second half is.
     private enum Second {
@@ -56,11 +73,15 @@ struct LayerBlock: Sendable {
             d.hasNorm(role) || table.has(role, layer) ? try NormBlock(d.norm, role, layer, table) : nil
         }
         if let described = d.attention {
-            attention = (
-                try AttentionBlock(
-                    described, isCausal: model.isCausal, rotary: rotary, distances: distances, layer, table),
-                Norms(before: try norm(.attentionNorm), after: try norm(.attentionPostNorm))
-            )
+            let block: First
+            if let latent = described.latent, let rotary {
+                block = .latent(try LatentBlock(described, latent, rotary: rotary, layer, table))
+            } else {
+                block = .heads(
+                    try AttentionBlock(
+                        described, isCausal: model.isCausal, rotary: rotary, distances: distances, layer, table))
+            }
+            attention = (block, Norms(before: try norm(.attentionNorm), after: try norm(.attentionPostNorm)))
         } else {
             attention = nil
         }

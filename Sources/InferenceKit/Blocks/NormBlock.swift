@@ -51,10 +51,13 @@ struct NormBlock: Sendable {
     }
 
     /// Normalises rows of the norm's width, one after the other; in place where `out` is `x`.
+    ///
+    /// - Parameter stride: numbers from one row to the next, of both; nil for as many as they have.
     func apply(
-        _ x: UnsafeMutablePointer<Float>, rows: Int, _ team: ComputeTeam, into out: UnsafeMutablePointer<Float>
+        _ x: UnsafeMutablePointer<Float>, rows: Int, stride: Int? = nil, _ team: ComputeTeam,
+        into out: UnsafeMutablePointer<Float>
     ) {
-        let (rows, stride) = (rows / weights, width * weights)
+        let (rows, stride) = (rows / weights, (stride ?? width) * weights)
         for index in 0..<weights {
             let (x, out, weight) = (x + index * width, out + index * width, weight.map { $0.start + index * width })
             switch norm.kind {
@@ -62,7 +65,9 @@ struct NormBlock: Sendable {
                 hub_rms_norm(team.team, x, stride, rows, width, weight, offset, norm.epsilon, out, stride)
             case .layer:
                 hub_layer_norm(team.team, x, stride, rows, width, weight, bias?.start, norm.epsilon, out, stride)
-            case .affine: hub_affine(team.team, x, rows, width, weight, bias?.start, out)
+            case .affine:
+                precondition(stride == width)
+                hub_affine(team.team, x, rows, width, weight, bias?.start, out)
             }
         }
     }

@@ -118,13 +118,15 @@ struct RotaryBlock: Sendable {
     }
 
     /// Rotates `[rows][heads][headSize]` in place.
+    ///
+    /// - Parameter place: of the first number that rotates, in each head.
     func apply(
-        _ x: FloatBuffer, rows: Int, heads: Int, headSize: Int,
+        _ x: FloatBuffer, at place: Int = 0, rows: Int, heads: Int, headSize: Int,
         _ angles: (cosines: FloatBuffer, sines: FloatBuffer),
         _ team: ComputeTeam
     ) {
         hub_rotate(
-            team.team, rotary.isAdjacent ? HUB_ROTATE_ADJACENT : HUB_ROTATE_HALVES, x.start, heads * headSize, rows,
+            team.team, rotary.isAdjacent ? HUB_ROTATE_ADJACENT : HUB_ROTATE_HALVES, x.start + place, heads * headSize, rows,
             heads, headSize, rotary.rotated, angles.cosines.start, angles.sines.start)
     }
 }

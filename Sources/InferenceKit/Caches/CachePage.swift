@@ -6,19 +6,21 @@ final class CachePage: @unchecked Sendable {
     // Written by the one session that refers to it; read by all.
     let keys: UnsafeMutableRawPointer
     let values: UnsafeMutableRawPointer
-    private let bytes: Int
+    private let keyBytes: Int
+    private let valueBytes: Int
 
-    init(_ format: hub_cache_format, kvHeads: Int, headSize: Int) {
-        bytes = hub_page_bytes(format, kvHeads, headSize)
-        (keys, values) = (Self.zeroed(bytes), Self.zeroed(bytes))
+    init(_ format: hub_cache_format, _ shape: KeyValueCache.LayerShape) {
+        keyBytes = hub_page_bytes(format, shape.kvHeads, shape.headSize)
+        valueBytes = hub_page_bytes(format, shape.kvHeads, shape.valueSize)
+        (keys, values) = (Self.zeroed(keyBytes), Self.zeroed(valueBytes))
     }
 
     /// A copy, to be written to while others read the original.
     init(copying other: CachePage) {
-        bytes = other.bytes
-        (keys, values) = (Self.zeroed(bytes), Self.zeroed(bytes))
-        keys.copyMemory(from: other.keys, byteCount: bytes)
-        values.copyMemory(from: other.values, byteCount: bytes)
+        (keyBytes, valueBytes) = (other.keyBytes, other.valueBytes)
+        (keys, values) = (Self.zeroed(keyBytes), Self.zeroed(valueBytes))
+        keys.copyMemory(from: other.keys, byteCount: keyBytes)
+        values.copyMemory(from: other.values, byteCount: valueBytes)
     }
 
     deinit {

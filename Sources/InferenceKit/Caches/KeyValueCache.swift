@@ -6,6 +6,8 @@ final class KeyValueCache {
     struct LayerShape: Sendable, Hashable {
         let kvHeads: Int
         let headSize: Int
+        /// Numbers of a head of values.
+        let valueSize: Int
         /// Positions that are seen; nil for all.
         let window: Int?
     }
@@ -55,7 +57,7 @@ final class KeyValueCache {
             for number in count / Self.page...(end - 1) / Self.page {
                 let place = layer * pagesPerLayer + number
                 if pages[place] == nil {
-                    set(place, CachePage(format, kvHeads: shapes[layer].kvHeads, headSize: shapes[layer].headSize))
+                    set(place, CachePage(format, shapes[layer]))
                 } else if !isKnownUniquelyReferenced(&pages[place]), let shared = pages[place] {
                     set(place, CachePage(copying: shared))
                 }
@@ -70,7 +72,7 @@ final class KeyValueCache {
         }
         let (shape, slot) = (shapes[layer], position % Self.page)
         hub_store_keys(format, page.keys, slot, keys, shape.kvHeads, shape.headSize)
-        hub_store_values(format, page.values, slot, values, shape.kvHeads, shape.headSize)
+        hub_store_values(format, page.values, slot, values, shape.kvHeads, shape.valueSize)
     }
 
     /// Says that all layers have stored the positions up to a count, and drops what no later position sees, nor one

@@ -53,21 +53,6 @@ extension TensorPlan {
     private static let factors = joined(
         "~rope_freqs.weight _", "~rope_factors_long.weight _", "~rope_factors_short.weight _")
 
-    private static let latent3 = """
-        attn_q.weight n*qk_head_dim|n*d h !q_lora_rank
-        attn_q_a.weight q_lora_rank h ?q_lora_rank
-        attn_q_a_norm.weight q_lora_rank ?q_lora_rank
-        attn_q_b.weight n*qk_head_dim|n*d q_lora_rank ?q_lora_rank
-        attn_kv_a_mqa.weight kv_lora_rank+qk_rope_head_dim h
-        attn_kv_a_norm.weight kv_lora_rank
-        attn_kv_b.weight _ kv_lora_rank ?@.attn_kv_b.
-        ~attn_k_b.weight _ _ _ ?@.attn_kv_b.
-        ~attn_v_b.weight _ _ _ ?@.attn_kv_b.
-        attn_k_b.weight n kv_lora_rank _ !@.attn_kv_b.
-        attn_v_b.weight n v_head_dim|value_length kv_lora_rank !@.attn_kv_b.
-        attn_output.weight h n*v_head_dim|n*value_length
-        ~exp_probs_b.bias e ?sparse
-        """
     private static let mambaFile = """
         attn_norm.weight h
         ssm_in.weight 2*inner_size h
@@ -83,9 +68,6 @@ extension TensorPlan {
     static let gguf: [String: TensorPlan] = [
         "llama4": file(
             joined(norms3, attention3, gated3, experts3(), shared3("moe_intermediate_size")), top: factors),
-        "deepseek2": file(
-            joined(norms3, latent3, gated3, experts3(), shared3("n_shared_experts*moe_intermediate_size")),
-            ["first_k_dense_replace": 0]),
         "mamba": file(mambaFile),
     ]
 
@@ -98,7 +80,6 @@ extension TensorPlan {
 
     /// The names that differ by more.
     private static let otherNames = [
-        "deepseek_v2": "deepseek2", "deepseek_v3": "deepseek2",
-        "kimi_k2": "deepseek2", "mixtral": "llama", "llama4_text": "llama4",
+        "mixtral": "llama", "llama4_text": "llama4",
     ]
 }

@@ -140,11 +140,9 @@ final class SessionPool {
 extension ModelDescription {
     /// What a cache keeps. An encoder needs keys and values of one layer at a time.
     var cacheShapes: [KeyValueCache.LayerShape] {
-        let shapes = layers.compactMap(\.attention).filter { $0.source == nil }.map {
-            KeyValueCache.LayerShape(kvHeads: $0.kvHeads, headSize: $0.headSize, window: $0.window)
-        }
-        guard !isCausal, let first = shapes.first else { return shapes }
-        return [KeyValueCache.LayerShape(kvHeads: first.kvHeads, headSize: first.headSize, window: nil)]
+        let shapes = layers.compactMap(\.attention).filter { $0.source == nil }.map { $0.shape(window: $0.window) }
+        guard !isCausal, let first = layers.lazy.compactMap(\.attention).first else { return shapes }
+        return [first.shape(window: nil)]
     }
 
     /// The layer of a cache that each layer reads; 0 where it reads none.
@@ -168,8 +166,14 @@ extension ModelDescription {
     /// What is kept of the encoder's rows for each layer.
     var crossShapes: [KeyValueCache.LayerShape] {
         layers.map {
-            KeyValueCache.LayerShape(
-                kvHeads: $0.crossAttention?.kvHeads ?? 0, headSize: $0.crossAttention?.headSize ?? 0, window: nil)
+            $0.crossAttention?.shape(window: nil) ?? .init(kvHeads: 0, headSize: 0, valueSize: 0, window: nil)
         }
+    }
+}
+
+extension ModelDescription.Attention {
+    /// What is cached of a position.
+    fileprivate func shape(window: Int?) -> KeyValueCache.LayerShape {
+        .init(kvHeads: kvHeads, headSize: headSize, valueSize: valueSize, window: window)
     }
 }

@@ -1,5 +1,3 @@
-import CKernels
-
 /// The scratch memory of experts.
 struct ExpertSpace {
     /// Rows of experts that are computed at once: of each row that goes through several, one for each of them.
@@ -34,9 +32,6 @@ struct ExpertSpace {
         pairs = FloatBuffer(capacity * 2 * inner)
         beside = FloatBuffer(mixtures.contains(where: \.isBeside) ? rows * d.width : 0)
         scores = FloatBuffer(rows * count)
-        packedBytes = hub_packed_bytes(capacity, max(d.width, inner)) + count * Self.alignment
+        packedBytes = Workspace.packedBytes(groups: count, rows: capacity, columns: max(d.width, inner))
     }
-
-    /// Of the packed rows of each expert.
-    static let alignment = 64
 }

@@ -34,6 +34,8 @@ final class Workspace {
     let distances: DistanceSpace?
     /// Where there are experts; nil elsewhere.
     let experts: ExpertSpace?
+    /// Where attention is latent; nil elsewhere.
+    let latent: LatentSpace?
     /// Of the model that reads what this one answers; nil for a decoder alone.
     let encoder: Workspace?
     /// Where layers are recurrent; nil elsewhere.
@@ -65,6 +67,7 @@ final class Workspace {
         let width =
             3 * d.width + 2 * queryWidth + 2 * keyWidth + 2 * inner + rotaries.reduce(0) { $0 + $1.rotated }
             + d.layerInputWidth + RecurrentSpace.width(d) + 2 * d.width * (d.streams?.count ?? 0)
+            + LatentSpace.width(d)
         // A sentence goes through an encoder at once.
         let fitting = max(32, Self.most / (4 * max(1, width)))
         rows = d.isCausal ? min(Self.usualRows, fitting) : max(Self.usualRows, d.maxPositions)
@@ -91,7 +94,9 @@ final class Workspace {
         let patched = d.embedding.patches.map { max($0.count, $0.width) } ?? 0
         // Cross attention reads rows as wide as the encoder's.
         let widest = max(beside, queryWidth, inner, result, patched, d.encoder?.width ?? 0)
-        let packedBytes = max(hub_packed_bytes(rows, widest), experts?.packedBytes ?? 0)
+        latent = LatentSpace(d, rows: rows)
+        let packedBytes = max(
+            hub_packed_bytes(rows, widest), experts?.packedBytes ?? 0, latent?.packedBytes ?? 0)
         recurrence = d.stateSize == 0 ? nil : RecurrentSpace(d, rows: rows)
         packed = .allocate(byteCount: packedBytes, alignment: 64)
         let most = d.head?.outputs == .vocabulary ? 16 : rows

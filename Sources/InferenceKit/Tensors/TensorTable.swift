@@ -60,6 +60,12 @@ struct TensorTable: Sendable {
         return try whole(first, role, layer, rows: rows).rows(range)
     }
 
+    /// The matrices of a tensor with three dimensions.
+    func stack(_ role: TensorRole, _ layer: Int) throws(AIError) -> [WeightMatrix] {
+        guard let shape = shape(role, layer) else { preconditionFailure("the description has no \(role)") }
+        return try source.matrices(name(role, layer), count: shape[0], rows: shape[1], columns: shape[2])
+    }
+
     /// A matrix, one part above the other.
     func parts(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> [WeightMatrix] {
         let (first, range, rows) = place(role, layer)

@@ -7,10 +7,24 @@ struct WeightMatrix: Sendable {
     // Points into `files`, which are mapped read-only.
     nonisolated(unsafe) let layout: hub_matrix
     private let files: [MappedFile]
+    /// Where it was computed instead; nil for one that is stored.
+    private let memory: FloatBuffer?
 
-    init(_ layout: hub_matrix, in files: [MappedFile]) {
-        self.layout = layout
-        self.files = files
+    init(_ layout: hub_matrix, in files: [MappedFile], memory: FloatBuffer? = nil) {
+        (self.layout, self.files, self.memory) = (layout, files, memory)
+    }
+
+    /// Outputs for inputs: where it lies, if it is of floats, else as float32.
+    func turned() -> WeightMatrix {
+        var turned = layout
+        (turned.rows, turned.columns, turned.transposed) = (columns, rows, true)
+        if WeightFormats.isFloat(layout.format), !layout.transposed { return WeightMatrix(turned, in: files) }
+        let values = widened()
+        turned = hub_matrix()
+        turned.weights = UnsafeRawPointer(values.start)
+        turned.stride = columns * MemoryLayout<Float>.stride
+        (turned.rows, turned.columns, turned.format, turned.transposed) = (columns, rows, HUB_F32, true)
+        return WeightMatrix(turned, in: [], memory: values)
     }
 
     var rows: Int { layout.rows }
@@ -44,7 +58,7 @@ struct WeightMatrix: Sendable {
         }
         if layout.format == HUB_MXFP4_APART { part.scales = layout.scales + range.lowerBound * (layout.columns / 32) }
         if layout.format == HUB_NVFP4 { part.scales = layout.scales + range.lowerBound * (layout.columns / 16) }
-        return WeightMatrix(part, in: files)
+        return WeightMatrix(part, in: files, memory: memory)
     }
 
     /// As many matrices of the same size, one above the other.
@@ -61,7 +75,7 @@ struct WeightMatrix: Sendable {
         var part = layout
         part.columns = range.count
         part.weights = layout.weights + range.lowerBound * layout.stride
-        return WeightMatrix(part, in: files)
+        return WeightMatrix(part, in: files, memory: memory)
     }
 
     /// The matrices that it consists of, each part by part: its rows are groups, with so many of the first matrix, of the

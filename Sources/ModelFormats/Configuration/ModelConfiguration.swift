@@ -124,7 +124,7 @@ package struct ModelConfiguration: Sendable {
             try fields.report("\(heads) attention heads are not divisible by \(kvHeads) key-value heads")
         }
         var headSize = attends ? try fields.count("head_dim", "d_kv", "kv_channels", "attention_head_dim") : nil
-        if attends, headSize == nil, let hiddenSize, let heads {
+        if attends, headSize == nil, !fields.has("kv_lora_rank"), let hiddenSize, let heads {
             if hiddenSize % heads == 0 {
                 headSize = hiddenSize / heads
             } else {

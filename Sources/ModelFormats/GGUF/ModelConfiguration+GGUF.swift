@@ -84,6 +84,10 @@ extension ModelConfiguration {
         if let positions = header["\(architecture).rope.scaling.original_context_length"]?.int, positions > 0 {
             members.append(("original_max_position_embeddings", .int(positions)))
         }
+        // Both weights are the same in all files: what they make of the angles is 1.
+        if let multiplier = header["\(architecture).rope.scaling.yarn_log_multiplier"]?.double {
+            members += [("mscale", .double(10 * multiplier)), ("mscale_all_dim", .double(10 * multiplier))]
+        }
         return members.isEmpty ? nil : JSONObject(members)
     }
 
@@ -144,6 +148,9 @@ extension ModelConfiguration {
         ("expert_shared_feed_forward_length", "shared_expert_intermediate_size"),
         ("leading_dense_block_count", "first_k_dense_replace"),
         ("interleave_moe_layer_step", "interleave_moe_layer_step"), ("attention.q_lora_rank", "q_lora_rank"),
+        ("expert_gating_func", "scoring_func"), ("expert_group_count", "n_group"),
+        ("expert_group_used_count", "topk_group"), ("expert_weights_norm", "norm_topk_prob"),
+        ("expert_weights_scale", "routed_scaling_factor"),
         ("attention.key_length_mla", "qk_head_dim"), ("attention.value_length_mla", "v_head_dim"),
         ("attention.value_length", "value_length"), ("ssm.conv_kernel", "conv_kernel"),
         ("ssm.inner_size", "inner_size"), ("ssm.state_size", "state_size"),

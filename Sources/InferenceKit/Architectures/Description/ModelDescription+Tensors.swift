@@ -87,7 +87,13 @@ extension ModelDescription {
             add(.bottleneckOutput, wide, width, bias: true)
             add(.bottleneckOutputNorm, d.norm, wide)
         }
-        if let a = d.attention {
+        if let a = d.attention, let latent = a.latent {
+            needs += a.latentTensors(latent, width: width).map {
+                TensorNeed(role: $0, layer: layer, isBias: $1, shape: $2)
+            }
+            add(.attentionOutput, width, a.heads * latent.valueSize, bias: a.hasOutputBias)
+            if d.hasNorm(.attentionNorm) { add(.attentionNorm, d.norm, width) }
+        } else if let a = d.attention {
             add(.query, a.queryWidth, width, bias: a.hasInputBias)
             if a.hasOutputGate { add(.outputGate, a.queryWidth, width, bias: a.hasInputBias) }
             addNorm(.queryNorm, a, a.heads)

@@ -266,6 +266,9 @@ struct ModelDescription: Sendable, Hashable {
         /// Whether each head has a logit beside the scores that takes its part of the softmax and gives nothing
         /// (https://arxiv.org/abs/2309.17453).
         var hasSinks = false
+        /// nil where each head has keys and values of its own. Otherwise the cache has one head of latents, whose width is
+        /// ``headSize``, and the heads are those of queries.
+        var latent: Latent?
         /// The earlier layer whose keys and values it reads; nil where it has its own.
         var source: Int?
 

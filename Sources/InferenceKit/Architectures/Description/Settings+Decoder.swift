@@ -5,15 +5,18 @@ extension Settings {
     /// A decoder like Llama (https://arxiv.org/abs/2307.09288): RMS norms before each half, grouped queries, rotary
     /// embeddings over the whole head, a gated feed-forward block with SiLU, no biases. Families change what differs.
     ///
-    /// - Parameter isUneven: whether layers may differ in sizes, which GGUF then lists. Each gets those of the first.
+    /// - Parameters:
+    ///   - isUneven: whether layers may differ in sizes, which GGUF then lists. Each gets those of the first.
+    ///   - headSize: numbers of a head, where the family has a setting of its own for it.
     /// - Throws: ``ErrorCode/malformedModel`` for a missing size.
-    mutating func decoder(normOffset: Float = 0, isTied: Bool = false, isUneven: Bool = false) throws(AIError)
+    mutating func decoder(normOffset: Float = 0, isTied: Bool = false, isUneven: Bool = false, headSize told: Int? = nil)
+        throws(AIError)
         -> ModelDescription
     {
         let c = configuration
         let width = try need(c.hiddenSize, "hidden_size")
         let heads = try need(c.heads, "num_attention_heads")
-        let headSize = try need(c.headSize, "head_dim")
+        let headSize = try need(told ?? c.headSize, "head_dim")
         var (kvHeads, inner) = (c.kvHeads, c.intermediateSize)
         if isUneven, kvHeads == nil { kvHeads = try listed("num_key_value_heads", 0) }
         if isUneven, inner == nil { inner = try listed("intermediate_size", 0) }

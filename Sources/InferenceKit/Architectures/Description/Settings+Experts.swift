@@ -18,6 +18,78 @@ extension Settings {
             routing: routing)
     }
 
+    /// The same with shared experts, whose number a setting says: together they are one block.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for a missing number.
+    mutating func experts(shared name: String, _ routing: ModelDescription.Routing) throws(AIError)
+        -> ModelDescription.Experts
+    {
+        var experts = try experts(width: expertWidth, routing)
+        if let count = try size(value(name).flatMap { $0.double == 0 ? nil : $0 }, name) {
+            experts.shared = .init(width: count * experts.width)
+        }
+        return experts
+    }
+
+    /// Routing by sigmoids that a bias corrects for the choice (https://arxiv.org/abs/2412.19437).
+    ///
+    /// - Parameters:
+    ///   - factor: of the weights, if the settings do not say,
+    ///   - groups: and how many of them there are.
+    mutating func correctedRouting(factor: Double, groups: Int) throws(AIError) -> ModelDescription.Routing {
+        if !isGGUF {
+            expect("scoring_func", "sigmoid")
+            expect("topk_method", "noaux_tc")
+        }
+        var routing = ModelDescription.Routing(
+            scores: .sigmoid, hasChoiceBias: true, renormalizes: flag("norm_topk_prob") ?? true,
+            factor: Float(number("routed_scaling_factor") ?? factor))
+        let count = count("n_group") ?? groups
+        if count > 1 {
+            routing.groups = .init(count: count, used: try need(self.count("topk_group"), "topk_group"), counted: 2)
+        }
+        return routing
+    }
+
+    /// That of a GGUF file.
+    ///
+    /// - Parameter usual: the kind of scores, as llama.cpp numbers them, if the file does not say.
+    mutating func storedRouting(usual: Int) throws(AIError) -> ModelDescription.Routing {
+        let c = configuration
+        var routing = try correctedRouting(factor: 1, groups: 1)
+        switch count("scoring_func") ?? usual {
+        case 1:
+            routing.scores = .softmax
+            routing.groups?.counted = 1
+        case 2: routing.scores = .sigmoid
+        case 3: routing.scores = .softmaxOfChosen
+        case let kind: obstacles.append("expert_gating_func \(kind)")
+        }
+        routing.renormalizes = flag("norm_topk_prob") ?? false
+        routing.hasChoiceBias = (0..<(c.layers ?? 0)).contains { stores("blk.\($0).exp_probs_b.bias") ?? false }
+        return routing
+    }
+
+    /// Which layers have experts: by a list, or all but the first.
+    ///
+    /// - Parameter dense: the first ones that have none, if the settings do not say.
+    /// - Throws: ``ErrorCode/malformedModel`` for a list that is too short.
+    mutating func sparseLayers(_ count: Int, dense usual: Int) throws(AIError) -> [Bool] {
+        if let listed = texts("mlp_layer_types") {
+            guard listed.count >= count else { throw .malformed(path, "mlp_layer_types has \(listed.count) layers") }
+            return listed.prefix(count).map { $0 == "sparse" }
+        }
+        if let period = number("moe_layer_freq"), period != 1 { obstacles.append("moe_layer_freq \(period)") }
+        let dense = number("first_k_dense_replace") ?? Double(usual)
+        return (0..<count).map { Double($0) >= dense }
+    }
+
+    /// Notes a setting that must be another one to be run.
+    mutating func expect(_ name: String, _ wanted: String) {
+        guard let told = text(name), told != wanted else { return }
+        obstacles.append("\(name) \(told.printable)")
+    }
+
     /// The width of one expert, which old files of GGUF do not have: then all that are used are as wide as a block.
     var expertWidth: Int? {
         if let told = count("moe_intermediate_size") { return told }

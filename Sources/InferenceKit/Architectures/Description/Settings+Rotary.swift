@@ -91,8 +91,10 @@ extension Settings {
         var attention = mscale(1)
         if scope.has("attention_factor") {
             attention = try scope.number("attention_factor")
-        } else if scope.has("mscale"), scope.has("mscale_all_dim") {
-            attention = mscale(try scope.number("mscale")) / mscale(try scope.number("mscale_all_dim"))
+        } else if let one = scope.members["mscale"]?.double, let all = scope.members["mscale_all_dim"]?.double,
+            one != 0, all != 0
+        {
+            attention = mscale(one) / mscale(all)
         }
         let fast = scope.has("beta_fast") ? try scope.number("beta_fast") : 32
         let slow = scope.has("beta_slow") ? try scope.number("beta_slow") : 1

@@ -22,6 +22,8 @@ indirect enum TensorRole: Sendable, Hashable {
     case detourLeft, detourRight, detourNorm
     case streamRouter, streamRouterNorm, streamPrediction, streamCorrection, streamScale
     case layerGate, layerOutput, layerNorm, layerFactor
+    // Of latent attention.
+    case queryDown, queryDownNorm, queryUp, latent, latentNorm, latentUp, latentKeys, latentValues
     // Of a mixture; those of experts are of all of a layer's.
     case router, routerNorm, expertFactors, choiceBias, expertGate, expertUp, expertDown
     case denseNorm, expertsNorm, expertsPostNorm
