@@ -299,8 +299,24 @@ def ministral():
         "mscale": settings(folder, rope_parameters=yarn | {"mscale_all_dim": 0.0})})
 
 
+def apertus():
+    scaling = dict(rope_type="llama3", factor=8.0, original_max_position_embeddings=32, low_freq_factor=1.0, high_freq_factor=4.0)
+    folder = make("apertus", "apertus", 55, scales={"up_proj": 0.8, "alpha": 1.0}, rope_theta=10000.0, rope_scaling=scaling,
+                  head_dim=16, **LLAMA | dict(hidden_act="xielu"))
+
+    def plain(model):
+        for layer in model.model.layers:
+            layer.mlp.act_fn = torch.nn.SiLU()
+
+    golden("apertus", folder, {
+        "activation": weights(folder, plain), "slope above 0": weights(folder, each("alpha_p", lambda values: values.add_(1))),
+        "slope below 0": weights(folder, each("alpha_n", lambda values: values.add_(1))),
+        "common slope": weights(folder, buffers("act_fn.beta", lambda values: values.fill_(0.1))),
+        "query norm": weights(folder, filled("q_norm", 1)), "scaling": settings(folder, rope_scaling=None, **rope())})
+
+
 FAMILIES = [lfm2, lfm2_moe, granite, granitemoe, granite4, smollm3, olmoe, phimoe, glm, ernie, seed_oss, hunyuan, nemotron,
-            ministral]
+            ministral, apertus]
 
 if __name__ == "__main__":
     for family in FAMILIES:

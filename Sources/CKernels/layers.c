@@ -131,6 +131,27 @@ void hub_times(hub_team *team, float *x, const float *y, size_t count) {
     hub_team_run(team, count, grain(1), times, &f);
 }
 
+struct xielus {
+    hub_xielu xielu;
+    float *x;
+};
+
+static void apply_xielu(void *context, size_t worker, size_t begin, size_t end) {
+    (void)worker;
+    const struct xielus *job = context;
+    hub_xielu d = job->xielu;
+    for (size_t i = begin; i < end; i++) {
+        float x = job->x[i];
+        float least = x < d.largest ? x : d.largest;
+        job->x[i] = (x > 0 ? d.positive * x * x : (expm1f(least) - x) * d.negative) + d.beta * x;
+    }
+}
+
+void hub_apply_xielu(hub_team *team, hub_xielu xielu, float *x, size_t count) {
+    struct xielus job = {xielu, x};
+    hub_team_run(team, count, 1024, apply_xielu, &job);
+}
+
 struct cut {
     float *x;
     size_t columns;

@@ -16,6 +16,7 @@ enum DenseDecoders {
         "gguf-lfm2", "gguf-lfm2-moe", "gguf-granite", "gguf-granitemoe", "gguf-granite4", "gguf-granite4-moe",
         "gguf-smollm3", "gguf-olmoe",
         "glm", "glm4", "ernie4_5", "ernie4_5-moe", "seed-oss", "hunyuan", "nemotron", "ministral", "ministral3",
+        "apertus",
         "gguf-glm", "gguf-glm4", "gguf-ernie4_5", "gguf-ernie4_5-moe", "gguf-seed-oss", "gguf-hunyuan",
         "gguf-nemotron", "gguf-ministral3",
     ].map { "micro-" + $0 }
@@ -24,6 +25,6 @@ enum DenseDecoders {
     static let steps = [
         "gpt-neox", "gptj", "falcon-groups", "falcon-rw", "bloom", "gpt-neo", "olmo3", "cohere-norms", "cohere2",
         "mpt", "lfm2", "lfm2-biases", "lfm2-moe", "granitemoe-shared", "smollm3-windows", "phimoe",
-        "glm4", "ernie4_5-moe", "hunyuan", "nemotron", "ministral3",
+        "glm4", "ernie4_5-moe", "hunyuan", "nemotron", "ministral3", "apertus",
     ].map { "micro/" + $0 }
 }

@@ -56,7 +56,7 @@ MODELS = {
     "ernie4_5": dict(head_dim=6, use_bias=True),
     "ernie4_5_moe": dict(
         head_dim=6, num_hidden_layers=4, moe_num_experts=4, moe_k=2, moe_num_shared_experts=2, moe_intermediate_size=12),
-    "ministral3": dict(head_dim=6),
+    "ministral3": dict(head_dim=6), "apertus": dict(head_dim=6),
     "gpt_oss": dict(num_local_experts=3, num_experts_per_tok=2, head_dim=6),
     "llama4_text": dict(
         num_hidden_layers=4, head_dim=6, num_local_experts=3, intermediate_size_mlp=28, interleave_moe_layer_step=2),

@@ -232,6 +232,10 @@ typedef enum {
 void hub_activate(
     hub_team *team, hub_activation activation, const float *x, const float *factor, size_t stride, size_t rows,
     size_t columns, float *out);
+/// x = positive * x² + beta * x above 0, otherwise (exp(min(x, largest)) - 1 - x) * negative + beta * x
+/// (https://arxiv.org/abs/2411.13010)
+typedef struct { float positive, negative, beta, largest; } hub_xielu;
+void hub_apply_xielu(hub_team *team, hub_xielu xielu, float *x, size_t count);
 /// x = max(0, x - cutoff), where the cutoff is so many standard deviations above the mean of a row.
 void hub_cut(hub_team *team, float *x, size_t rows, size_t columns, double deviations);
 /// x = x * y

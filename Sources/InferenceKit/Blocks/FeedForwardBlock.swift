@@ -7,6 +7,8 @@ struct FeedForwardBlock: Sendable {
     private let activation: hub_activation
     /// Standard deviations above the mean up to which gates are cut off; nil for none.
     private let cutoff: Double?
+    /// In place of the activation; nil for none.
+    private let xielu: hub_xielu?
     /// nil for a plain one.
     private let gate: Linear?
     private let up: Linear
@@ -17,6 +19,7 @@ struct FeedForwardBlock: Sendable {
     {
         activation = d.activation.kernel
         cutoff = d.sparsity > 0 ? Self.deviations(below: d.sparsity) : nil
+        xielu = d.hasXIELU ? try table.xielu(layer) : nil
         gate = d.isGated ? try table.linear(.gate, layer) : nil
         up = try table.linear(earlier.map { .earlierUp($0) } ?? .up, layer)
         down = try table.linear(earlier.map { .earlierDown($0) } ?? .down, layer)
@@ -35,7 +38,7 @@ struct FeedForwardBlock: Sendable {
     /// What every row of a mixture goes through.
     init(sharedOf d: ModelDescription.Experts, _ layer: Int, _ table: TensorTable) throws(AIError) {
         activation = d.activation.kernel
-        cutoff = nil
+        (cutoff, xielu) = (nil, nil)
         gate = try table.optionalLinear(.sharedGate, layer)
         up = try table.linear(.sharedUp, layer)
         down = try table.linear(.sharedDown, layer)
@@ -50,9 +53,24 @@ struct FeedForwardBlock: Sendable {
             hub_activate(w.team.team, activation, w.gate.start, w.up.start, inner, rows, inner, w.gate.start)
         } else {
             w.multiply(x, rows: rows, columns: columns, [(up, w.gate.start)])
-            hub_activate(w.team.team, activation, w.gate.start, nil, inner, rows, inner, w.gate.start)
+            if let xielu {
+                hub_apply_xielu(w.team.team, xielu, w.gate.start, rows * inner)
+            } else {
+                hub_activate(w.team.team, activation, w.gate.start, nil, inner, rows, inner, w.gate.start)
+            }
         }
         w.multiply(w.gate, rows: rows, columns: inner, [(down, out.start)])
+    }
+}
+
+extension TensorTable {
+    fileprivate func xielu(_ layer: Int) throws(AIError) -> hub_xielu {
+        func number(_ role: TensorRole) throws(AIError) -> Float { try numbers(role, layer).array[0] }
+        func softplus(_ x: Float) -> Float { Float(max(Double(x), 0) + log1p(exp(-abs(Double(x))))) }
+        let beta = try number(.commonSlope)
+        return hub_xielu(
+            positive: softplus(try number(.positiveSlope)), negative: beta + softplus(try number(.negativeSlope)),
+            beta: beta, largest: try number(.largestExponent))
     }
 }
 

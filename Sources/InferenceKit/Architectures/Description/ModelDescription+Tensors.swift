@@ -140,6 +140,10 @@ extension ModelDescription {
                 add(.earlierDown(block), width, f.width, bias: f.hasOutputBias ?? f.hasBias)
                 add(.earlierNorm(block), d.norm, width)
             }
+            if f.hasXIELU {
+                for role in [TensorRole.positiveSlope, .negativeSlope] { add(role, 1) }
+                for role in [TensorRole.commonSlope, .largestExponent] { add(role) }
+            }
             if f.isGated { add(.gate, f.width, width, bias: f.hasBias) }
             add(.up, f.width, width, bias: f.hasBias)
             add(.down, width, f.width, bias: f.hasOutputBias ?? f.hasBias)

@@ -301,6 +301,9 @@ struct ModelDescription: Sendable, Hashable {
         var activation: Activation
         /// `down(activation(gate(x)) * up(x))`; otherwise `down(activation(up(x)))`.
         var isGated: Bool
+        /// Whether the file has the numbers of an xIELU (https://arxiv.org/abs/2411.13010), which a plain block has in place
+        /// of ``activation``.
+        var hasXIELU = false
         /// The share of gates that are cut off, as if they were normally distributed: what is above the cutoff goes on
         /// (transformers' `Gemma3nTextMLP`).
         var sparsity = 0.0

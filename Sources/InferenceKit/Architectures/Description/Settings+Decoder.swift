@@ -8,11 +8,12 @@ extension Settings {
     /// - Parameters:
     ///   - isUneven: whether layers may differ in sizes, which GGUF then lists. Each gets those of the first.
     ///   - headSize: numbers of a head, where the family has a setting of its own for it.
+    ///   - named: the activation, whatever the settings say.
     /// - Throws: ``ErrorCode/malformedModel`` for a missing size.
-    mutating func decoder(normOffset: Float = 0, isTied: Bool = false, isUneven: Bool = false, headSize told: Int? = nil)
-        throws(AIError)
-        -> ModelDescription
-    {
+    mutating func decoder(
+        normOffset: Float = 0, isTied: Bool = false, isUneven: Bool = false, headSize told: Int? = nil,
+        activation named: String? = nil
+    ) throws(AIError) -> ModelDescription {
         let c = configuration
         let width = try need(c.hiddenSize, "hidden_size")
         let heads = try need(c.heads, "num_attention_heads")
@@ -29,7 +30,7 @@ extension Settings {
         let feedForward = ModelDescription.FeedForward(
             // Where every layer is a mixture, there may be the width of an expert alone.
             width: try need(inner ?? expertWidth, "intermediate_size"),
-            activation: activation(c.activation, default: .silu), isGated: true,
+            activation: activation(named ?? c.activation, default: .silu), isGated: true,
             hasBias: has(bias: "mlp_bias", of: "ffn_down"))
         let layer = ModelDescription.Layer(
             attention: attention, feedForward: feedForward, norms: .before, norm: norm)

@@ -19,6 +19,7 @@ indirect enum TensorRole: Sendable, Hashable {
     case recurrentInput, recurrentGate, recurrentStep, recurrentBeta, convolution
     case recurrentRate, recurrentStepBias, recurrentNorm, recurrentOutput
     case feedForwardNorm, gate, up, down, feedForwardPostNorm
+    case positiveSlope, negativeSlope, commonSlope, largestExponent
     case detourLeft, detourRight, detourNorm
     case streamRouter, streamRouterNorm, streamPrediction, streamCorrection, streamScale
     case layerGate, layerOutput, layerNorm, layerFactor
