@@ -28,7 +28,8 @@ import Testing
         ("granite4", "position_embedding_type", "nope"), ("smollm3", "no_rope_layers", .array([1, 1, 1, 1])),
         ("smollm3-windows", "sliding_window", 200), ("olmoe", "clip_qkv", nil), ("olmoe", "norm_topk_prob", true),
         ("phimoe", "router_jitter_noise", .double(0.01)), ("phimoe-long", "sliding_window", 200),
-        ("glm", "partial_rotary_factor", 1), ("glm4", "partial_rotary_factor", 1), ("ernie4_5", "rope_theta", 10_000),
+        ("glm", "partial_rotary_factor", 1), ("glm4", "partial_rotary_factor", 1),
+        ("ernie4_5", "rope_theta", 10_000),
         ("ernie4_5-moe", "moe_k", 1), ("seed-oss", "rope_theta", 10_000), ("hunyuan", "rope_scaling", nil),
         ("nemotron", "hidden_act", "relu"), ("nemotron", "norm_eps", .double(0.5)),
         ("nemotron", "partial_rotary_factor", 1), ("ministral", "sliding_window", 200),
@@ -60,7 +61,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("bloom", "apply_residual_connection_post_layernorm", true as JSON, "apply_residual_connection_post_layernorm"),
+        (
+            "bloom", "apply_residual_connection_post_layernorm", true as JSON,
+            "apply_residual_connection_post_layernorm"
+        ),
         ("mpt", "no_bias", false, "no_bias false"),
         ("mpt", "attn_config", .object(["attn_type": "multiquery_attention"]), "attn_type multiquery_attention"),
         ("granite4", "layer_types", .array(["mamba", "attention"]), "layers of Mamba 2"),

@@ -46,7 +46,7 @@ MODELS = {
     "deepseek_v2": dict(LATENT, q_lora_rank=None), "deepseek_v3": dict(LATENT, q_lora_rank=7),
     "deepseek_v3-biased": dict(LATENT, q_lora_rank=7, attention_bias=True),
     "glm4_moe": dict(
-        head_dim=6, n_routed_experts=4, num_experts_per_tok=2, moe_intermediate_size=12, first_k_dense_replace=1, n_group=1,
+        head_dim=8, n_routed_experts=4, num_experts_per_tok=2, moe_intermediate_size=12, first_k_dense_replace=1, n_group=1,
         topk_group=1, use_qk_norm=True),
     "lfm2": dict(layer_types=["conv", "full_attention"]), "lfm2-biased": dict(full_attn_idxs=[0], conv_bias=True, block_multiple_of=4),
     "lfm2_moe": dict(MIXTURE, layer_types=["full_attention", "conv"], num_dense_layers=1),

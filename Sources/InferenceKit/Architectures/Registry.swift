@@ -4,13 +4,15 @@ import ModelFormats
 /// Every architecture that runs.
 enum Architectures {
     static let all: [Architecture] = [
-        .llama, .mistral, .qwen2, .qwen3, .qwen35, .qwen35Moe, .qwen3Next, .gemma, .gemma2, .gemma3, .gemma3n, .gemma4, .phi3,
+        .llama, .mistral, .qwen2, .qwen3, .qwen35, .qwen35Moe, .qwen3Next, .gemma, .gemma2, .gemma3, .gemma3n,
+        .gemma4, .phi3,
         .gpt2,
         .opt, .bert, .roberta,
         .xlmRoberta,
         .camembert, .electra, .distilbert, .albert, .nomicBert, .modernBert, .gte, .jinaV3, .euroBert, .esm,
         .embeddingGemma, .mpnet, .debertaV2, .deberta,
-        .mobileBert, .qwen2Moe, .qwen3Moe, .mixtral, .gptOss, .deepSeek, .glm4Moe, .miniMaxM2, .t5, .bart, .marian, .m2m100, .chronos,
+        .mobileBert, .qwen2Moe, .qwen3Moe, .mixtral, .gptOss, .deepSeek, .glm4Moe, .miniMaxM2, .t5, .bart, .marian,
+        .m2m100, .chronos,
         .gptNeoX, .gptJ, .phi, .falcon, .stableLM, .bloom, .gptNeo, .starCoder,
         .starCoder2, .mpt, .olmo, .olmo2, .exaone4, .cohere, .cohere2,
         .lfm2, .lfm2Moe, .granite, .graniteMoe, .graniteHybrid, .smolLM3, .olmoe, .phiMoe,
@@ -19,13 +21,16 @@ enum Architectures {
     ]
 
     /// The ways of packing weights in safetensors that run.
-    static let methods: Set<QuantizationConfiguration.Method> = [.mlx, .fp8, .mxfp4, .awq, .gptq, .modelOpt, .compressedTensors, .bitsAndBytes]
+    static let methods: Set<QuantizationConfiguration.Method> = [
+        .mlx, .fp8, .mxfp4, .awq, .gptq, .modelOpt, .compressedTensors, .bitsAndBytes,
+    ]
     /// The layouts that run, of methods with several.
     private static let formats: [QuantizationConfiguration.Method: Set<String>] = [
         .awq: ["gemm"], .gptq: ["gptq", "gptq_v2"],
         .modelOpt: ["fp8", "fp8_pb_wo", "fp8_per_channel_per_token", "nvfp4", "w4a16_nvfp4", "mixed_precision"],
         .compressedTensors: [
-            "dense", "float-quantized", "naive-quantized", "int-quantized", "pack-quantized", "nvfp4-pack-quantized",
+            "dense", "float-quantized", "naive-quantized", "int-quantized", "pack-quantized",
+            "nvfp4-pack-quantized",
             "mxfp4-pack-quantized", "mixed-precision",
         ],
     ]

@@ -40,7 +40,8 @@ struct RoutingBlock: Sendable {
     }
 
     /// See ``ModelDescription/Routing/Scores/oneByOne(margin:)``.
-    private func oneByOne(_ scores: UnsafeMutablePointer<Float>, _ margin: Float) -> [(expert: Int, weight: Float)] {
+    private func oneByOne(_ scores: UnsafeMutablePointer<Float>, _ margin: Float) -> [(expert: Int, weight: Float)]
+    {
         var left = Array(UnsafeBufferPointer(start: scores, count: count))
         var chosen: [(expert: Int, weight: Float)] = []
         for _ in 0..<used {

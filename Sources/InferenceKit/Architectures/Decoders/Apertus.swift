@@ -4,7 +4,9 @@ import ModelFormats
 /// Apertus (https://arxiv.org/abs/2509.14233): norms of queries and keys, and plain feed-forward blocks whose activation has
 /// numbers that were learned.
 extension Architecture {
-    static let apertus = Architecture("Apertus", ["apertus"], gguf: [], classes: .decoder("Apertus"), names: .apertus) {
+    static let apertus = Architecture(
+        "Apertus", ["apertus"], gguf: [], classes: .decoder("Apertus"), names: .apertus
+    ) {
         settings throws(AIError) in
         let named = settings.configuration.activation ?? "xielu"
         let isLearned = named == "xielu"
