@@ -326,7 +326,27 @@ def minimax_m2():
     })
 
 
-FAMILIES = [glm4_moe, minimax_m2, qwen3_moe, qwen2_moe, mixtral, gpt_oss, gpt_oss_mxfp4, deepseek_v2, deepseek_v3, glm4_moe_lite]
+def nemotron_h():
+    """Layers of one half: Mamba 2 in groups, a block and experts of squared ReLU, attention without rotation."""
+    folder = make(
+        "nemotron_h", "nemotron_h", 66, num_hidden_layers=5, hybrid_override_pattern="ME*-M", head_dim=8,
+        intermediate_size=48, moe_intermediate_size=16, moe_shared_expert_intermediate_size=24, n_routed_experts=6,
+        n_shared_experts=1, num_experts_per_tok=2, n_group=1, topk_group=1, norm_topk_prob=True,
+        routed_scaling_factor=1.5, mlp_hidden_act="relu2", mamba_num_heads=6, mamba_head_dim=8, n_groups=2,
+        ssm_state_size=12, conv_kernel=4, use_conv_bias=True, mamba_hidden_act="silu", layer_norm_epsilon=1e-05,
+        time_step_min=0.001, chunk_size=16, attention_bias=False, mlp_bias=False, use_bias=False,
+        scales={"embeddings": 2.0})
+    golden("nemotron_h", folder, {
+        "skip": goldens.weights(folder, zeroed("mixer.D")),
+        "convolution's bias": goldens.weights(folder, zeroed("conv1d.bias")),
+        "step's bias": goldens.weights(folder, zeroed("dt_bias")),
+        "correction": goldens.weights(folder, zeroed("correction_bias")),
+        "shared expert": goldens.weights(folder, zeroed("shared_experts.down_proj")),
+        "attention": goldens.weights(folder, zeroed("o_proj")),
+    })
+
+
+FAMILIES = [nemotron_h, glm4_moe, minimax_m2, qwen3_moe, qwen2_moe, mixtral, gpt_oss, gpt_oss_mxfp4, deepseek_v2, deepseek_v3, glm4_moe_lite]
 
 if __name__ == "__main__":
     for family in FAMILIES:

@@ -18,7 +18,7 @@ import Testing
         "micro-gemma3n", "micro-gemma4", "micro-gemma4-large", "micro-gemma4-unified", "micro-gemma4-mixture",
         "micro-qwen3-moe", "micro-qwen3-moe-together", "micro-qwen2-moe", "micro-mixtral", "micro-gpt-oss",
         "micro-gpt-oss-mxfp4", "micro-deepseek_v2", "micro-deepseek_v3", "micro-glm4_moe_lite",
-        "micro-glm4_moe", "micro-minimax_m2",
+        "micro-glm4_moe", "micro-minimax_m2", "micro-nemotron_h",
         "micro-qwen3_5-text", "micro-qwen3_5", "micro-qwen3_5-moe", "micro-qwen3-next",
     ] + DenseDecoders.goldens
     private static let quantized = [

@@ -44,3 +44,21 @@ typedef struct {
     float *out;                ///< [count][value_heads][value_size]
 } hub_delta;
 void hub_delta_rule(hub_team *team, const hub_delta *delta);
+
+/// Mamba 2's selective state space (https://arxiv.org/abs/2405.21060). A head's state S is [state_size][head_size]; with
+/// t = max(least_step, softplus(step + bias)) a row makes
+/// S = e^(rate t) S + (t B) ⊗ x; out = Sᵀ C + skip x
+typedef struct {
+    const hub_state_row *rows; ///< as above
+    size_t count;
+    size_t state;              ///< as above; the state is [heads][state_size][head_size]
+    size_t heads, groups, head_size, state_size;
+    const float *x;            ///< [count]: x [heads][head_size], then B and C [groups][state_size]; neighbours share them
+    const float *steps;        ///< [count][heads]
+    const float *rates;        ///< [heads], negative
+    const float *biases;       ///< [heads]
+    const float *skips;        ///< [heads]
+    float least_step;
+    float *out;                ///< [count][heads][head_size]
+} hub_space;
+void hub_scan_space(hub_team *team, const hub_space *space);

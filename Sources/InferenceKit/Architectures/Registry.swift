@@ -11,7 +11,7 @@ enum Architectures {
         .xlmRoberta,
         .camembert, .electra, .distilbert, .albert, .nomicBert, .modernBert, .gte, .jinaV3, .euroBert, .esm,
         .embeddingGemma, .mpnet, .debertaV2, .deberta,
-        .mobileBert, .qwen2Moe, .qwen3Moe, .mixtral, .gptOss, .deepSeek, .glm4Moe, .miniMaxM2, .t5, .bart, .marian,
+        .mobileBert, .qwen2Moe, .qwen3Moe, .mixtral, .gptOss, .deepSeek, .glm4Moe, .miniMaxM2, .nemotronH, .t5, .bart, .marian,
         .m2m100, .chronos,
         .gptNeoX, .gptJ, .phi, .falcon, .stableLM, .bloom, .gptNeo, .starCoder,
         .starCoder2, .mpt, .olmo, .olmo2, .exaone4, .cohere, .cohere2,

@@ -117,6 +117,7 @@ struct LayerBlock: Sendable {
         _ d: ModelDescription.Layer, _ layer: Int, _ table: TensorTable,
         _ norm: (TensorRole) throws(AIError) -> NormBlock?
     ) throws(AIError) -> [(Second, Norms)] {
+        guard d.feedForward != nil || d.experts != nil else { return [] }
         var blocks: [(Second, Norms)] = []
         let norms = Norms(before: try norm(.feedForwardNorm), after: try norm(.feedForwardPostNorm))
         if let described = d.feedForward {

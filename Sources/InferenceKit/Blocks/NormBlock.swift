@@ -50,6 +50,14 @@ struct NormBlock: Sendable {
         self.weight = weight.widened()
     }
 
+    /// One of groups of a row, whose weights are one vector.
+    init(
+        groups: Int, _ norm: ModelDescription.Norm, _ role: TensorRole, _ layer: Int, _ table: TensorTable
+    ) throws(AIError) {
+        let weight = try table.vector(role, layer)
+        (self.norm, self.weight, width, bias, weights) = (norm, weight, weight.count / groups, nil, groups)
+    }
+
     /// Normalises rows of the norm's width, one after the other; in place where `out` is `x`.
     ///
     /// - Parameter stride: numbers from one row to the next, of both; nil for as many as they have.

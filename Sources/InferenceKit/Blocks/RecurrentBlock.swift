@@ -5,11 +5,13 @@ import HubCore
 enum RecurrentBlock: Sendable {
     case gatedDelta(GatedDeltaBlock)
     case shortConvolution(ShortConvolutionBlock)
+    case space(StateSpaceBlock)
 
     init(_ d: ModelDescription.Recurrence, _ layer: Int, _ table: TensorTable) throws(AIError) {
         switch d {
         case .gatedDelta(let d): self = .gatedDelta(try GatedDeltaBlock(d, layer, table))
         case .shortConvolution(let d): self = .shortConvolution(try ShortConvolutionBlock(d, layer, table))
+        case .space(let d): self = .space(try StateSpaceBlock(d, layer, table))
         }
     }
 
@@ -24,6 +26,7 @@ enum RecurrentBlock: Sendable {
         switch self {
         case .gatedDelta(let block): block.apply(x, rows: rows, state: state, w, space, into: out)
         case .shortConvolution(let block): block.apply(x, rows: rows, state: state, w, space, into: out)
+        case .space(let block): block.apply(x, rows: rows, state: state, w, space, into: out)
         }
     }
 }

@@ -5,6 +5,25 @@ extension ModelDescription {
         /// A convolution between two gates; as transformers' `Lfm2ShortConv`. A bias of the convolution means that the
         /// matrices around it have one, too.
         case shortConvolution(Convolution)
+        case space(StateSpace)
+    }
+
+    /// Mamba 2's selective state space (https://arxiv.org/abs/2405.21060) after a convolution of its input and of what
+    /// writes to the state and reads it; the result is gated and then normalised, group by group. As transformers'
+    /// `NemotronHMamba2Mixer`.
+    struct StateSpace: Sendable, Hashable {
+        var heads: Int
+        /// Heads side by side of a group share what writes and reads.
+        var groups: Int
+        var headSize: Int
+        /// Numbers that the state has for each number of a head.
+        var stateSize: Int
+        var convolution: Convolution
+        var norm: Norm
+        /// The least time step.
+        var leastStep: Float
+
+        var width: Int { heads * headSize }
     }
 
     /// The gated delta rule (https://arxiv.org/abs/2412.06464) after a convolution of queries, keys and values; the result
@@ -86,6 +105,13 @@ extension ModelDescription.Recurrence {
                 (.recurrentInput, [3 * d.channels, width], d.hasBias), (.convolution, d.shape, d.hasBias),
                 (.recurrentOutput, [width, d.channels], d.hasBias),
             ]
+        case .space(let d):
+            [
+                (.recurrentInput, [d.width + d.convolution.channels + d.heads, width], false),
+                (.convolution, d.convolution.shape, d.convolution.hasBias), (.recurrentRate, [d.heads], false),
+                (.recurrentStepBias, [d.heads], false), (.recurrentSkip, [d.heads], false),
+                (.recurrentNorm, [d.width], false), (.recurrentOutput, [width, d.width], false),
+            ]
         }
     }
 
@@ -94,6 +120,7 @@ extension ModelDescription.Recurrence {
         switch self {
         case .gatedDelta(let d): d.convolution.stateSize + d.valueWidth * d.keySize
         case .shortConvolution(let d): d.stateSize
+        case .space(let d): d.convolution.stateSize + d.width * d.stateSize
         }
     }
 
@@ -102,6 +129,7 @@ extension ModelDescription.Recurrence {
         switch self {
         case .gatedDelta(let d): d.convolution.channels
         case .shortConvolution(let d): d.channels
+        case .space(let d): d.convolution.channels
         }
     }
 
@@ -110,6 +138,7 @@ extension ModelDescription.Recurrence {
         switch self {
         case .gatedDelta(let d): d.valueWidth
         case .shortConvolution(let d): d.channels
+        case .space(let d): d.width
         }
     }
 
@@ -118,6 +147,7 @@ extension ModelDescription.Recurrence {
         switch self {
         case .gatedDelta(let d): d.valueHeads
         case .shortConvolution: 0
+        case .space(let d): d.heads
         }
     }
 
@@ -130,6 +160,9 @@ extension ModelDescription.Recurrence {
             }
             return d.convolution.fault
         case .shortConvolution(let d): return d.fault
+        case .space(let d):
+            if d.heads % d.groups != 0 { return "\(d.heads) heads are not divisible by \(d.groups) groups" }
+            return d.convolution.fault
         }
     }
 }

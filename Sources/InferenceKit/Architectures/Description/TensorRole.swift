@@ -17,7 +17,7 @@ indirect enum TensorRole: Sendable, Hashable {
     /// Of a recurrence: queries, keys and values before the convolution; what gates the result; time steps, and how
     /// strongly a value is learned.
     case recurrentInput, recurrentGate, recurrentStep, recurrentBeta, convolution
-    case recurrentRate, recurrentStepBias, recurrentNorm, recurrentOutput
+    case recurrentRate, recurrentStepBias, recurrentNorm, recurrentSkip, recurrentOutput
     case feedForwardNorm, gate, up, down, feedForwardPostNorm
     case positiveSlope, negativeSlope, commonSlope, largestExponent
     case detourLeft, detourRight, detourNorm

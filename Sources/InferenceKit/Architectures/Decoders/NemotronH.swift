@@ -1,0 +1,113 @@
+import HubCore
+import ModelFormats
+
+/// Nemotron-H (https://arxiv.org/abs/2504.03624) and Nemotron 3 Nano: layers with one half each, Mamba 2, attention without
+/// rotation, a feed-forward block of squared ReLU, or a mixture of such.
+extension Architecture {
+    static let nemotronH = Architecture(
+        "Nemotron-H", ["nemotron_h"], gguf: [], classes: .decoder("NemotronH"), names: .nemotronH
+    ) { settings throws(AIError) in
+        var model = try settings.decoder()
+        let kinds = try settings.halves(model.layers.count)
+        let norm = ModelDescription.Norm(epsilon: Float(settings.number("layer_norm_epsilon") ?? 1e-5))
+        let space = kinds.contains("M") ? try settings.stateSpace(norm) : nil
+        let experts = kinds.contains("E") ? try settings.plainExperts() : nil
+        let activation = settings.activation(settings.text("mlp_hidden_act"), default: .squaredRelu)
+        if settings.flag("use_bias") == true { settings.obstacles.append("use_bias") }
+        model.finalNorm = norm
+        for (index, kind) in kinds.enumerated() {
+            var layer = model.layers[index]
+            let (attention, block) = (layer.attention, layer.feedForward)
+            (layer.attention, layer.feedForward, layer.norm) = (nil, nil, norm)
+            switch kind {
+            case "M": layer.recurrence = space.map { .space($0) }
+            case "E": layer.experts = experts
+            case "*":
+                layer.attention = attention
+                layer.attention?.rotary = nil
+                layer.attention?.hasInputBias = false
+                layer.attention?.hasOutputBias = false
+            default:
+                layer.feedForward = block
+                layer.feedForward?.activation = activation
+                layer.feedForward?.isGated = false
+            }
+            model.layers[index] = layer
+        }
+        return model
+    }
+}
+
+extension TensorNames {
+    fileprivate static let nemotronH: TensorNames = {
+        var names = TensorNames(
+            prefix: "backbone.", layer: "layers.",
+            stems: [
+                .embedding: "embeddings", .finalNorm: "norm_f", .head: "lm_head", .attentionNorm: "norm",
+                .feedForwardNorm: "norm", .query: "mixer.q_proj", .key: "mixer.k_proj", .value: "mixer.v_proj",
+                .attentionOutput: "mixer.o_proj", .recurrentInput: "mixer.in_proj", .convolution: "mixer.conv1d",
+                .recurrentRate: "mixer.A_log", .recurrentStepBias: "mixer.dt_bias", .recurrentSkip: "mixer.D",
+                .recurrentNorm: "mixer.norm", .recurrentOutput: "mixer.out_proj", .up: "mixer.up_proj",
+                .down: "mixer.down_proj", .router: "mixer.gate", .sharedUp: "mixer.shared_experts.up_proj",
+                .sharedDown: "mixer.shared_experts.down_proj",
+            ])
+        names.plain = [.recurrentRate, .recurrentStepBias, .recurrentSkip]
+        names.plainBiases[.choiceBias] = "mixer.gate.e_score_correction_bias"
+        names.experts = [
+            ExpertNames(gate: "", up: "mixer.experts.#.up_proj", down: "mixer.experts.#.down_proj"),
+            ExpertNames(gate: "", up: "mixer.experts.up_proj", down: "mixer.experts.down_proj", ending: ""),
+        ]
+        // Layers that guess further tokens.
+        names.heads = ["mtp."]
+        return names
+    }()
+}
+
+extension Settings {
+    /// What each layer is: Mamba (M), attention (*), a block (-), experts (E).
+    fileprivate mutating func halves(_ count: Int) throws(AIError) -> [Character] {
+        let known: [String: Character] = [
+            "linear_attention": "M", "mamba": "M", "full_attention": "*", "attention": "*", "mlp": "-", "moe": "E",
+        ]
+        let listed = texts("layers_block_type") ?? texts("layer_types")
+        let kinds = listed?.map { known[$0] ?? "?" } ?? Array(text("hybrid_override_pattern") ?? "")
+        guard kinds.count == count else {
+            throw .malformed(path, "hybrid_override_pattern has \(kinds.count) layers, not \(count)")
+        }
+        guard kinds.allSatisfy("M*-E".contains) else {
+            throw .malformed(path, "hybrid_override_pattern has other kinds of layers than M, *, - and E")
+        }
+        return kinds
+    }
+
+    fileprivate mutating func stateSpace(_ norm: ModelDescription.Norm) throws(AIError)
+        -> ModelDescription.StateSpace
+    {
+        func size(_ names: String...) throws(AIError) -> Int {
+            let size = try need(names.compactMap { count($0) }.first, names[0])
+            guard size <= 65_536 else { throw .malformed(path, "\(names[0]) is \(size), more than 65536") }
+            return size
+        }
+        expect("mamba_hidden_act", "silu")
+        let (heads, headSize) = (try size("mamba_num_heads"), try size("mamba_head_dim"))
+        let (groups, stateSize) = (try size("n_groups", "mamba_n_groups"), try size("ssm_state_size"))
+        return ModelDescription.StateSpace(
+            heads: heads, groups: groups, headSize: headSize, stateSize: stateSize,
+            convolution: .init(
+                channels: heads * headSize + 2 * groups * stateSize, taps: try size("conv_kernel", "mamba_d_conv"),
+                hasBias: flag("use_conv_bias") ?? flag("mamba_conv_bias") ?? true),
+            norm: norm, leastStep: Float(number("time_step_min") ?? number("mamba_dt_min") ?? 0.001))
+    }
+
+    /// Experts without gates.
+    fileprivate mutating func plainExperts() throws(AIError) -> ModelDescription.Experts {
+        if has("moe_latent_size") { obstacles.append("moe_latent_size") }
+        if flag("mlp_bias") == true { obstacles.append("mlp_bias") }
+        var experts = try experts(width: count("moe_intermediate_size"), try correctedRouting(factor: 1, groups: 1))
+        experts.activation = activation(text("mlp_hidden_act"), default: .squaredRelu)
+        experts.isGated = false
+        let shared = try need(count("moe_shared_expert_intermediate_size"), "moe_shared_expert_intermediate_size")
+        experts.shared = .init(width: shared)
+        return experts
+    }
+}

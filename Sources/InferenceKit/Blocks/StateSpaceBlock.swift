@@ -1,0 +1,64 @@
+import CKernels
+import HubCore
+import Libc
+
+/// Mamba 2's selective state space, in the place of attention.
+struct StateSpaceBlock: Sendable {
+    private let description: ModelDescription.StateSpace
+    private let gate: Linear
+    private let input: Linear
+    private let step: Linear
+    private let output: Linear
+    private let convolution: ConvolutionBlock
+    private let norm: NormBlock
+    // By head.
+    private let rates: FloatBuffer
+    private let stepBias: FloatBuffer
+    private let skips: FloatBuffer
+
+    init(_ d: ModelDescription.StateSpace, _ layer: Int, _ table: TensorTable) throws(AIError) {
+        description = d
+        let parts = try table.matrix(.recurrentInput, layer).split(1, [d.width, d.convolution.channels, d.heads])
+        (gate, input, step) = (
+            Linear(parts[0], bias: nil), Linear(parts[1], bias: nil), Linear(parts[2], bias: nil)
+        )
+        output = try table.linear(.recurrentOutput, layer)
+        convolution = try ConvolutionBlock(d.convolution, hasSiLU: true, layer, table)
+        norm = try NormBlock(groups: d.groups, d.norm, .recurrentNorm, layer, table)
+        rates = FloatBuffer(try table.vector(.recurrentRate, layer).array.map { -exp($0) })
+        stepBias = try table.vector(.recurrentStepBias, layer)
+        skips = try table.vector(.recurrentSkip, layer)
+    }
+
+    func apply(
+        _ x: FloatBuffer, rows: Int, state: Int, _ w: Workspace, _ space: RecurrentSpace, into out: FloatBuffer
+    ) {
+        let (d, team) = (description, w.team.team)
+        w.multiply(
+            x, rows: rows, columns: input.columns,
+            [(gate, space.gates.start), (input, space.inputs.start), (step, space.steps.start)])
+        convolution.apply(space.inputs, state: state, w, space)
+        space.rows.withUnsafeBufferPointer { states in
+            var scan = hub_space()
+            scan.rows = states.baseAddress
+            scan.count = states.count
+            scan.state = state + d.convolution.stateSize
+            scan.heads = d.heads
+            scan.groups = d.groups
+            scan.head_size = d.headSize
+            scan.state_size = d.stateSize
+            scan.x = UnsafePointer(space.inputs.start)
+            scan.steps = UnsafePointer(space.steps.start)
+            scan.rates = UnsafePointer(rates.start)
+            scan.biases = UnsafePointer(stepBias.start)
+            scan.skips = UnsafePointer(skips.start)
+            scan.least_step = d.leastStep
+            scan.out = space.results.start
+            hub_scan_space(team, &scan)
+        }
+        hub_activate(
+            team, HUB_SILU, space.gates.start, space.results.start, d.width, rows, d.width, space.results.start)
+        norm.apply(space.results.start, rows: rows * d.groups, w.team, into: space.results.start)
+        w.multiply(space.results, rows: rows, columns: d.width, [(output, out.start)])
+    }
+}
