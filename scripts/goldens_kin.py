@@ -315,8 +315,21 @@ def apertus():
         "query norm": weights(folder, filled("q_norm", 1)), "scaling": settings(folder, rope_scaling=None, **rope())})
 
 
+def arcee():
+    yarn = dict(rope_type="yarn", rope_theta=1000.0, factor=8.0, original_max_position_embeddings=16, beta_fast=8.0, beta_slow=1.0)
+    folder = make("arcee", "arcee", 56, scales={"up_proj": 0.7}, head_dim=16, rope_parameters=yarn, **LLAMA | dict(hidden_act="relu2"))
+
+    def gates(model):
+        for layer in model.model.layers:
+            layer.mlp.up_proj.register_forward_hook(lambda module, x, y: torch.nn.functional.silu(y) * y)
+
+    golden("arcee", folder, {
+        "squares": settings(folder, hidden_act="relu"), "no gates": weights(folder, gates),
+        "scaling": settings(folder, rope_parameters=yarn | {"rope_type": "default"})})
+
+
 FAMILIES = [lfm2, lfm2_moe, granite, granitemoe, granite4, smollm3, olmoe, phimoe, glm, ernie, seed_oss, hunyuan, nemotron,
-            ministral, apertus]
+            ministral, apertus, arcee]
 
 if __name__ == "__main__":
     for family in FAMILIES:

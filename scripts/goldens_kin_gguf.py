@@ -190,6 +190,13 @@ def one_more(config, name, values, back):
 
 
 def ministral3(writer, config):
+    arcee(writer, config)
+    rope = config.rope_parameters
+    writer.add_rope_scaling_yarn_log_mul(rope["mscale_all_dim"])
+    writer.add_attn_temperature_scale(rope["llama_4_scaling_beta"])
+
+
+def arcee(writer, config):
     llama(writer, config)
     rope = config.rope_parameters
     writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
@@ -197,8 +204,6 @@ def ministral3(writer, config):
     writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
     writer.add_rope_scaling_yarn_beta_fast(rope["beta_fast"])
     writer.add_rope_scaling_yarn_beta_slow(rope["beta_slow"])
-    writer.add_rope_scaling_yarn_log_mul(rope["mscale_all_dim"])
-    writer.add_attn_temperature_scale(rope["llama_4_scaling_beta"])
 
 
 #: The name in GGUF, the metadata, and what changes.
@@ -219,6 +224,7 @@ FAMILIES = {
     "hunyuan": ("hunyuan-dense", hunyuan, as_it_is),
     "nemotron": ("nemotron", nemotron, one_more),
     "ministral3": ("mistral3", ministral3, turned),
+    "arcee": ("arcee", arcee, turned),
 }
 
 

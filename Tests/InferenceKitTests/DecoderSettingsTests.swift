@@ -34,6 +34,7 @@ import Testing
         ("nemotron", "hidden_act", "relu"), ("nemotron", "norm_eps", .double(0.5)),
         ("nemotron", "partial_rotary_factor", 1), ("ministral", "sliding_window", 200),
         ("ministral", "layer_types", .array(["sliding_attention", "sliding_attention"])),
+        ("arcee", "hidden_act", "relu"),
     ]) func eachMovesTheLogits(model: String, key: String, value: JSON?) async throws {
         let golden = try Fixtures.json("goldens/micro-\(model).json")
         let prompt = try #require(golden["prompts"]?.array?[0]["text"]?.string)

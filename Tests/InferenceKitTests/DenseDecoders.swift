@@ -16,15 +16,15 @@ enum DenseDecoders {
         "gguf-lfm2", "gguf-lfm2-moe", "gguf-granite", "gguf-granitemoe", "gguf-granite4", "gguf-granite4-moe",
         "gguf-smollm3", "gguf-olmoe",
         "glm", "glm4", "ernie4_5", "ernie4_5-moe", "seed-oss", "hunyuan", "nemotron", "ministral", "ministral3",
-        "apertus",
+        "apertus", "arcee",
         "gguf-glm", "gguf-glm4", "gguf-ernie4_5", "gguf-ernie4_5-moe", "gguf-seed-oss", "gguf-hunyuan",
-        "gguf-nemotron", "gguf-ministral3",
+        "gguf-nemotron", "gguf-ministral3", "gguf-arcee",
     ].map { "micro-" + $0 }
 
     /// Those with a mechanism of their own.
     static let steps = [
         "gpt-neox", "gptj", "falcon-groups", "falcon-rw", "bloom", "gpt-neo", "olmo3", "cohere-norms", "cohere2",
         "mpt", "lfm2", "lfm2-biases", "lfm2-moe", "granitemoe-shared", "smollm3-windows", "phimoe",
-        "glm4", "ernie4_5-moe", "hunyuan", "nemotron", "ministral3", "apertus",
+        "glm4", "ernie4_5-moe", "hunyuan", "nemotron", "ministral3", "apertus", "arcee",
     ].map { "micro/" + $0 }
 }

@@ -35,7 +35,7 @@ MODELS = {
     "gemma3_text": dict(head_dim=6), "phi3": {}, "phi": {}, "phi-normed": dict(qk_layernorm=True), "cohere": {},
     "cohere-normed": dict(use_qk_norm=True), "cohere2": {}, "olmo": {}, "olmo2": {}, "olmo3": {}, "exaone4": {}, "glm": {},
     "glm4": dict(attention_bias=True), "seed_oss": {}, "hunyuan_v1_dense": dict(head_dim=6), "starcoder2": {},
-    "starcoder2-unbiased": dict(use_bias=False), "nemotron": {},
+    "starcoder2-unbiased": dict(use_bias=False), "nemotron": {}, "arcee": {}, "arcee-biased": dict(attention_bias=True, mlp_bias=True),
     "mixtral": dict(num_local_experts=3), "phimoe": dict(num_local_experts=3, attention_bias=True, lm_head_bias=True),
     "granitemoe": dict(num_local_experts=3), "olmoe": dict(num_experts=4, num_experts_per_tok=2),
     "qwen2_moe": dict(MIXTURE, shared_expert_intermediate_size=10, mlp_only_layers=[0]),

@@ -17,7 +17,7 @@ enum Architectures {
         .starCoder2, .mpt, .olmo, .olmo2, .exaone4, .cohere, .cohere2,
         .lfm2, .lfm2Moe, .granite, .graniteMoe, .graniteHybrid, .smolLM3, .olmoe, .phiMoe,
         .glm, .glm4, .ernie45, .ernie45Moe, .seedOss, .hunYuanDense, .nemotron, .ministral, .ministral3,
-        .apertus,
+        .apertus, .arcee,
     ]
 
     /// The ways of packing weights in safetensors that run.
