@@ -29,7 +29,8 @@ struct Families {
             side(
                 "llama.cpp", python,
                 [
-                    "Benchmarks/llama_cpp_peer.py", Path.join(folder, form), "--threads", "\(threads)", "--only", work,
+                    "Benchmarks/llama_cpp_peer.py", Path.join(folder, form), "--threads", "\(threads)", "--only",
+                    work,
                     "--runs", "1",
                 ], measure)
         }

@@ -18,11 +18,17 @@ import Testing
         ("gemma4-large", "num_kv_shared_layers", 4 as JSON?, "num_kv_shared_layers is 4"),
         ("gemma4-large", "num_kv_shared_layers", 3, "leaves no layer of the kind full_attention"),
         ("gemma4-large", "per_layer_config", .object(["3": .object(["head_dim": 0])]), "head_dim of layer 3"),
-        ("gemma4-large", "per_layer_config", .object(["3": .object(["num_key_value_heads": 3])]), "3 key-value heads"),
+        (
+            "gemma4-large", "per_layer_config", .object(["3": .object(["num_key_value_heads": 3])]),
+            "3 key-value heads"
+        ),
         ("gemma4-large", "per_layer_config", nil, "shape"),
         ("gemma4-large", "attention_k_eq_v", false, "v_proj"),
         ("gemma4-large", "hidden_size_per_layer_input", 8, "embed_tokens_per_layer"),
-        ("gemma4-large", "hidden_size_per_layer_input", .double(1e300), "hidden_size_per_layer_input is not a size"),
+        (
+            "gemma4-large", "hidden_size_per_layer_input", .double(1e300),
+            "hidden_size_per_layer_input is not a size"
+        ),
         ("gemma4-mixture", "top_k_experts", 9, "9 experts of 8"),
         ("gemma4-mixture", "num_experts", 7, "shape"),
         ("gemma3n", "vocab_size_per_layer_input", 300, "shape"),

@@ -8,19 +8,21 @@ import Testing
 /// Against transformers in float32, as the goldens tell.
 @Suite struct GoldenTests {
     /// Goldens of models that generate: each is a fixture's path, and what it should be opened with.
-    private static let decoders = [
-        "tiny-shakespeare", "tiny-shakespeare-sharded", "micro-llama", "micro-llama-linear", "micro-llama-dynamic",
-        "micro-llama-yarn", "micro-llama-yarn-explicit", "micro-mistral", "micro-qwen2", "micro-qwen3",
-        "micro-gemma",
-        "micro-gemma2", "micro-gemma3", "micro-phi3", "micro-phi3-partial", "micro-phi3-longrope-short",
-        "micro-phi3-longrope-long", "micro-gpt2", "micro-opt", "micro-opt-pickle", "micro-t5", "micro-t5-gated",
-        "micro-bart",
-        "micro-gemma3n", "micro-gemma4", "micro-gemma4-large", "micro-gemma4-unified", "micro-gemma4-mixture",
-        "micro-qwen3-moe", "micro-qwen3-moe-together", "micro-qwen2-moe", "micro-mixtral", "micro-gpt-oss",
-        "micro-gpt-oss-mxfp4", "micro-deepseek_v2", "micro-deepseek_v3", "micro-glm4_moe_lite",
-        "micro-glm4_moe", "micro-minimax_m2", "micro-nemotron_h",
-        "micro-qwen3_5-text", "micro-qwen3_5", "micro-qwen3_5-moe", "micro-qwen3-next",
-    ] + DenseDecoders.goldens
+    private static let decoders =
+        [
+            "tiny-shakespeare", "tiny-shakespeare-sharded", "micro-llama", "micro-llama-linear",
+            "micro-llama-dynamic",
+            "micro-llama-yarn", "micro-llama-yarn-explicit", "micro-mistral", "micro-qwen2", "micro-qwen3",
+            "micro-gemma",
+            "micro-gemma2", "micro-gemma3", "micro-phi3", "micro-phi3-partial", "micro-phi3-longrope-short",
+            "micro-phi3-longrope-long", "micro-gpt2", "micro-opt", "micro-opt-pickle", "micro-t5", "micro-t5-gated",
+            "micro-bart",
+            "micro-gemma3n", "micro-gemma4", "micro-gemma4-large", "micro-gemma4-unified", "micro-gemma4-mixture",
+            "micro-qwen3-moe", "micro-qwen3-moe-together", "micro-qwen2-moe", "micro-mixtral", "micro-gpt-oss",
+            "micro-gpt-oss-mxfp4", "micro-deepseek_v2", "micro-deepseek_v3", "micro-glm4_moe_lite",
+            "micro-glm4_moe", "micro-minimax_m2", "micro-nemotron_h",
+            "micro-qwen3_5-text", "micro-qwen3_5", "micro-qwen3_5-moe", "micro-qwen3-next",
+        ] + DenseDecoders.goldens
     private static let quantized = [
         "tiny-shakespeare-gguf-f16", "tiny-shakespeare-gguf-q8_0", "tiny-shakespeare-gguf-q4_0",
         "tiny-shakespeare-mlx-4bit", "micro-llama-kquant-gguf-q2_k", "micro-llama-kquant-gguf-q3_k_m",
@@ -31,10 +33,12 @@ import Testing
     /// A model for each packing of safetensors, against its dequantised twin.
     private static let packed = [
         "micro-packed-fp8", "micro-packed-fp8-latent", "micro-packed-fp8-tensor", "micro-packed-fp8-channel",
-        "micro-packed-awq", "micro-packed-gptq", "micro-packed-gptq-order", "micro-packed-gptq-v2", "micro-packed-gptq-8bit",
+        "micro-packed-awq", "micro-packed-gptq", "micro-packed-gptq-order", "micro-packed-gptq-v2",
+        "micro-packed-gptq-8bit",
         "micro-packed-gptq-3bit",
         "micro-packed-nvfp4", "micro-packed-nvfp4-compressed", "micro-packed-nvfp4-experts", "micro-packed-int4",
-        "micro-packed-int4-channel", "micro-packed-int4-order", "micro-packed-int8", "micro-packed-nf4", "micro-packed-nf4-nested",
+        "micro-packed-int4-channel", "micro-packed-int4-order", "micro-packed-int8", "micro-packed-nf4",
+        "micro-packed-nf4-nested",
         "micro-packed-llm-int8", "micro-packed-fused",
     ]
     /// Each family as llama.cpp's converter writes it.

@@ -68,7 +68,8 @@ import Testing
         func logits(_ changes: [String: JSON]) async throws -> [Float] {
             let folder = try folder("micro/packed-gptq", quantization: changes)
             defer { withExtendedLifetime(folder) {} }
-            return try await LanguageModel.open(folder: folder.path, options: ModelOptions()).logits(prompt: "ROMEO:")
+            return try await LanguageModel.open(folder: folder.path, options: ModelOptions()).logits(
+                prompt: "ROMEO:")
         }
         let first = try await logits([:])
         #expect(try await logits(["checkpoint_format": "gptq_v2"]) != first)
@@ -86,7 +87,8 @@ import Testing
         bytes[order.byteRange.lowerBound] = 77
         try folder.write("model.safetensors", bytes)
         let error = try await error(folder)
-        #expect(error.code == .malformedModel && error.message.contains("names the group 77 of 5"), "\(error.message)")
+        #expect(
+            error.code == .malformedModel && error.message.contains("names the group 77 of 5"), "\(error.message)")
     }
 
     @Test func weightsWithoutTheirScalesAreNamed() async throws {

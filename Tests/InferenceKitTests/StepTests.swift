@@ -8,22 +8,27 @@ import Testing
 /// The bits of a row depend on its text alone: not on the rows beside it, on threads, on how a prompt was cut, on what was
 /// cached before, nor on guesses that were wrong.
 @Suite struct StepTests {
-    private static let models = [
-        "tiny-shakespeare", "tiny-shakespeare-gguf/model-q4_0.gguf", "tiny-shakespeare-gguf/model-q8_0.gguf",
-        "tiny-shakespeare-mlx-4bit", "micro-llama-kquant-gguf/model-q2_k.gguf",
-        "micro-llama-quant-gguf/model-bf16.gguf", "micro/gemma2", "micro/gemma3", "micro/gpt2",
-        "micro/phi3-longrope", "micro/opt", "micro/gemma3n", "micro/gemma4", "micro/gemma4-large", "micro/gemma4-mixture",
-        "micro-gguf/gemma4-q8_0.gguf",
-        "micro/qwen3-moe", "micro/qwen2-moe", "micro/mixtral", "micro/gpt-oss", "micro/gpt-oss-mxfp4",
-        "micro/deepseek_v2", "micro/deepseek_v3", "micro/glm4_moe_lite", "micro/glm4_moe", "micro/minimax_m2", "micro/nemotron_h",
-        "micro-gguf/deepseek-v3-q8_0.gguf",
-        "micro-gguf/qwen3-moe-q8_0.gguf",
-        "micro/packed-fp8", "micro/packed-awq", "micro/packed-gptq", "micro/packed-gptq-order", "micro/packed-gptq-8bit",
-        "micro/packed-nvfp4", "micro/packed-nvfp4-experts", "micro/packed-int4", "micro/packed-int8", "micro/packed-nf4-nested",
-        "micro/packed-nf4", "micro/packed-fused",
-        "micro/t5", "micro/t5-gated", "micro/bart", "micro/marian", "micro/m2m-100",
-        "micro/qwen3_5", "micro/qwen3_5-moe", "micro/qwen3-next", "micro-gguf/qwen3_5-q8_0.gguf",
-    ] + DenseDecoders.steps
+    private static let models =
+        [
+            "tiny-shakespeare", "tiny-shakespeare-gguf/model-q4_0.gguf", "tiny-shakespeare-gguf/model-q8_0.gguf",
+            "tiny-shakespeare-mlx-4bit", "micro-llama-kquant-gguf/model-q2_k.gguf",
+            "micro-llama-quant-gguf/model-bf16.gguf", "micro/gemma2", "micro/gemma3", "micro/gpt2",
+            "micro/phi3-longrope", "micro/opt", "micro/gemma3n", "micro/gemma4", "micro/gemma4-large",
+            "micro/gemma4-mixture",
+            "micro-gguf/gemma4-q8_0.gguf",
+            "micro/qwen3-moe", "micro/qwen2-moe", "micro/mixtral", "micro/gpt-oss", "micro/gpt-oss-mxfp4",
+            "micro/deepseek_v2", "micro/deepseek_v3", "micro/glm4_moe_lite", "micro/glm4_moe", "micro/minimax_m2",
+            "micro/nemotron_h",
+            "micro-gguf/deepseek-v3-q8_0.gguf",
+            "micro-gguf/qwen3-moe-q8_0.gguf",
+            "micro/packed-fp8", "micro/packed-awq", "micro/packed-gptq", "micro/packed-gptq-order",
+            "micro/packed-gptq-8bit",
+            "micro/packed-nvfp4", "micro/packed-nvfp4-experts", "micro/packed-int4", "micro/packed-int8",
+            "micro/packed-nf4-nested",
+            "micro/packed-nf4", "micro/packed-fused",
+            "micro/t5", "micro/t5-gated", "micro/bart", "micro/marian", "micro/m2m-100",
+            "micro/qwen3_5", "micro/qwen3_5-moe", "micro/qwen3-next", "micro-gguf/qwen3_5-q8_0.gguf",
+        ] + DenseDecoders.steps
 
     private func open(_ name: String, _ options: ModelOptions) throws -> LoadedModel {
         try LoadedModel(FolderReading(Fixtures.path(name)), options: options)

@@ -105,7 +105,10 @@ final class HeaderReader: Sendable {
         guard let file = plan.tree.files.first(where: { $0.path == "config.json" }) else { return nil }
         let json = try await document(file)
         let other = plan.tree.files.first { $0.path == ModelConfiguration.packingName }
-        let packing = if let other, !ModelConfiguration.declaresPacking(json) { try await document(other) } else { JSON?.none }
+        let packing =
+            if let other, !ModelConfiguration.declaresPacking(json) { try await document(other) } else {
+                JSON?.none
+            }
         return try ModelConfiguration(
             ModelConfiguration.adding(packing, to: json), path: shown(file), isForgiving: isForgiving)
     }

@@ -150,7 +150,8 @@ extension ModelDescription.Attention {
                 views.initializeElement(
                     at: index,
                     to: hub_attention_row(
-                        queries: w.queries.start + index * queryWidth, out: w.attended.start + index * heads * valueSize,
+                        queries: w.queries.start + index * queryWidth,
+                        out: w.attended.start + index * heads * valueSize,
                         keys: cache.keyPages(layer), values: cache.valuePages(layer),
                         first: positions.lowerBound, end: positions.upperBound,
                         origin: added.map { $0.origin - row.position } ?? 0))

@@ -20,7 +20,8 @@ struct LatentBlock: Sendable {
     private let rotary: (block: RotaryBlock, kind: Int)
 
     init(
-        _ d: ModelDescription.Attention, _ latent: ModelDescription.Latent, rotary: (RotaryBlock, Int), _ layer: Int,
+        _ d: ModelDescription.Attention, _ latent: ModelDescription.Latent, rotary: (RotaryBlock, Int),
+        _ layer: Int,
         _ table: TensorTable
     ) throws(AIError) {
         (description, self.latent, self.rotary) = (d, latent, rotary)

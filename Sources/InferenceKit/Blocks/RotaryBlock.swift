@@ -126,7 +126,8 @@ struct RotaryBlock: Sendable {
         _ team: ComputeTeam
     ) {
         hub_rotate(
-            team.team, rotary.isAdjacent ? HUB_ROTATE_ADJACENT : HUB_ROTATE_HALVES, x.start + place, heads * headSize, rows,
+            team.team, rotary.isAdjacent ? HUB_ROTATE_ADJACENT : HUB_ROTATE_HALVES, x.start + place,
+            heads * headSize, rows,
             heads, headSize, rotary.rotated, angles.cosines.start, angles.sines.start)
     }
 }

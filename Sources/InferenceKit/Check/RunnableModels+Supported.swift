@@ -20,7 +20,8 @@ extension RunnableModels {
         }
         return SupportedModels(
             families: running + checked, formats: names(formats),
-            quantizations: ["none"] + (Architectures.quantizations + (formats.contains(.gguf) ? ["gguf"] : [])).sorted())
+            quantizations: ["none"]
+                + (Architectures.quantizations + (formats.contains(.gguf) ? ["gguf"] : [])).sorted())
     }()
 
     private static func family(

@@ -32,7 +32,8 @@ struct LatentSpace {
         attentions(d).map { ($1.queryRank ?? 0) + $0.heads * ($1.headSize + $1.valueSize) }.max() ?? 0
     }
 
-    private static func attentions(_ d: ModelDescription) -> [(ModelDescription.Attention, ModelDescription.Latent)] {
+    private static func attentions(_ d: ModelDescription) -> [(ModelDescription.Attention, ModelDescription.Latent)]
+    {
         d.layers.compactMap(\.attention).compactMap { attention in attention.latent.map { (attention, $0) } }
     }
 }

@@ -54,7 +54,8 @@ struct Packing: Sendable, Hashable {
             (method, self.scales) = (.table4, name + ".absmax")
             let states = ["nf4", "fp4"].map { ".weight.quant_state.bitsandbytes__" + $0 }
             endings =
-                [".weight.absmax", ".weight.quant_map", ".weight.nested_absmax", ".weight.nested_quant_map"] + states
+                [".weight.absmax", ".weight.quant_map", ".weight.nested_absmax", ".weight.nested_quant_map"]
+                + states
         case TensorDataType.u8.rawValue:
             guard let scales = first(".weight_scale") else { return nil }
             let factors = [".weight_scale_2", ".weight_global_scale"]
@@ -77,7 +78,8 @@ struct Packing: Sendable, Hashable {
 
     /// Scales of activations and of cached keys and values, which are computed in float here.
     private static let unused = [
-        ".input_scale", ".input_zero_point", ".input_global_scale", ".activation_scale", ".output_scale", ".k_scale",
+        ".input_scale", ".input_zero_point", ".input_global_scale", ".activation_scale", ".output_scale",
+        ".k_scale",
         ".v_scale",
     ]
     /// What compressed-tensors puts beside weights.

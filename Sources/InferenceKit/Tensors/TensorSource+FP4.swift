@@ -6,7 +6,8 @@ import ModelFormats
 extension TensorSource {
     /// NVFP4: e4m3 scales of `[rows, columns / 16]`, and a number for all, by which ModelOpt multiplies (`weight_scale_2`) and
     /// compressed-tensors divides (`weight_global_scale`).
-    func nvfp4(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix {
+    func nvfp4(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix
+    {
         try check(tensor, columns: columns, areMultipleOf: 16)
         try check(tensor, [rows, columns / 2])
         let scales = try find(packing.scales)
@@ -24,7 +25,8 @@ extension TensorSource {
     }
 
     /// MXFP4: exponents of `[rows, columns / 32]`.
-    func mxfp4(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix {
+    func mxfp4(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix
+    {
         try check(tensor, columns: columns, areMultipleOf: 32)
         try check(tensor, [rows, columns / 2])
         let scales = try find(packing.scales)
@@ -37,7 +39,8 @@ extension TensorSource {
 
     private func check(_ scales: StoredTensor, are types: [TensorDataType]) throws(AIError) {
         guard types.contains(where: { $0.rawValue == scales.type }) else {
-            throw .unsupported(path(scales), "scales of \(scales.type) (tensor \"\(scales.name)\") cannot be run yet")
+            throw .unsupported(
+                path(scales), "scales of \(scales.type) (tensor \"\(scales.name)\") cannot be run yet")
         }
     }
 

@@ -7,12 +7,14 @@ extension TensorSource {
     /// `pack-quantized`: words along the columns, less the middle of their range; scales of `[rows, groups]`; zeros, if there
     /// are any, in words along the rows, or as bytes in older files.
     /// https://github.com/vllm-project/compressed-tensors (pack_quantized.py)
-    func integers(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix
+    func integers(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError)
+        -> WeightMatrix
     {
         guard tensor.shape.count == 2, columns > 0, tensor.shape[1] * 32 % columns == 0 else {
             throw .malformed(
                 path(tensor),
-                "tensor \"\(tensor.name)\" has the shape \(tensor.shape); the configuration says [\(rows), \(columns)]")
+                "tensor \"\(tensor.name)\" has the shape \(tensor.shape); the configuration says [\(rows), \(columns)]"
+            )
         }
         let bits = tensor.shape[1] * 32 / columns
         guard [2, 4, 8].contains(bits) else {

@@ -91,7 +91,8 @@ extension TensorSource {
         // ModelOpt has two more dimensions of 1.
         let isWide = scales.shape.count == 4 && scales.shape[1] == 1 && scales.shape[3] == 1
         let shape =
-            isWide ? [scales.shape[0], scales.shape[2]] : scales.shape.count == 1 ? scales.shape + [1] : scales.shape
+            isWide
+            ? [scales.shape[0], scales.shape[2]] : scales.shape.count == 1 ? scales.shape + [1] : scales.shape
         func fits(_ block: [Int]) -> Bool {
             block.count == 2 && block.allSatisfy { $0 > 0 }
                 && shape == [(rows + block[0] - 1) / block[0], (columns + block[1] - 1) / block[1]]

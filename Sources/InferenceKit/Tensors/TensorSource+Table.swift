@@ -6,10 +6,13 @@ import ModelFormats
 /// groups of weights, which may be codes of numbers themselves (`weight.nested_absmax`).
 /// https://github.com/bitsandbytes-foundation/bitsandbytes (functional.py, `QuantState`)
 extension TensorSource {
-    func table4(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix {
+    func table4(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix
+    {
         let weight = packing.stem + ".weight"
         let states = packing.companions.filter { $0.contains(".quant_state.") }
-        guard states.count == 1 else { throw .malformed(path(tensor), "tensor \"\(weight).quant_state\" is missing") }
+        guard states.count == 1 else {
+            throw .malformed(path(tensor), "tensor \"\(weight).quant_state\" is missing")
+        }
         let state = try state(states[0])
         let shape = state["shape"]?.array?.compactMap { $0.int.flatMap { Int(exactly: $0) } }
         guard shape == [rows, columns], tensor.byteCount == rows * columns / 2 else {

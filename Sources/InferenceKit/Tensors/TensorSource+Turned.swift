@@ -46,7 +46,9 @@ extension TensorSource {
                 "tensor \"\(tensor.name)\" has scales of \(scales.shape) and zeros of \(zeros.shape); the configuration says [\(rows), \(columns)]"
             )
         }
-        guard rows % 8 == 0, rows * bits % 32 == 0, let format = WeightFormats.named[scales.type], WeightFormats.isFloat(format) else {
+        guard rows % 8 == 0, rows * bits % 32 == 0, let format = WeightFormats.named[scales.type],
+            WeightFormats.isFloat(format)
+        else {
             throw .unsupported(
                 path(tensor),
                 "\(rows) outputs with \(scales.type) scales (tensor \"\(tensor.name)\") cannot be run yet")

@@ -56,7 +56,9 @@ struct WeightMatrix: Sendable {
             part.scales = layout.scales + scales * element
             if layout.biases != nil { part.biases = layout.biases + scales * element }
         }
-        if layout.format == HUB_MXFP4_APART { part.scales = layout.scales + range.lowerBound * (layout.columns / 32) }
+        if layout.format == HUB_MXFP4_APART {
+            part.scales = layout.scales + range.lowerBound * (layout.columns / 32)
+        }
         if layout.format == HUB_NVFP4 { part.scales = layout.scales + range.lowerBound * (layout.columns / 16) }
         return WeightMatrix(part, in: files, memory: memory)
     }

@@ -129,7 +129,8 @@ enum ArchitectureTraits {
             2304, layers: 26, heads: 8, kv: 4, size: 256, inner: 9216, vocabulary: 262_208, positions: 131_072,
             window: 4096),
         "gemma3n_text": sizes(
-            2048, layers: 35, heads: 8, kv: 2, size: 256, inner: 16384, vocabulary: 262_400, positions: 32768, window: 512
+            2048, layers: 35, heads: 8, kv: 2, size: 256, inner: 16384, vocabulary: 262_400, positions: 32768,
+            window: 512
         ).merging(["num_kv_shared_layers": 15]) { $1 },
         "gemma4_text": gemma4(positions: 131_072, window: 512),
         "gemma4_unified_text": gemma4(positions: 262_144, window: 1024),

@@ -140,7 +140,8 @@ package struct QuantizationConfiguration: Sendable, Hashable {
             case .awq: other.optionalText("version") ?? other.optionalText("format")
             case .gptq: other.optionalText("checkpoint_format") ?? other.optionalText("format")
             // Those that turn activations while the model runs.
-            case .compressedTensors where (try other.object("transform_config")?.all["config_groups"]?.object) ?? [:] != [:]:
+            case .compressedTensors
+            where (try other.object("transform_config")?.all["config_groups"]?.object) ?? [:] != [:]:
                 "transform_config"
             case .modelOpt: algorithm
             case .compressedTensors: other.optionalText("format") ?? group?.optionalText("format")

@@ -46,7 +46,9 @@ extension Settings {
 
     /// The width of what every row goes through beside experts; nil for none.
     fileprivate func ernieShared(_ width: Int) throws(AIError) -> Int? {
-        if isGGUF { return count("shared_expert_intermediate_size") ?? count("n_shared_experts").map { $0 * width } }
+        if isGGUF {
+            return count("shared_expert_intermediate_size") ?? count("n_shared_experts").map { $0 * width }
+        }
         guard has("moe_num_shared_experts") else { return 2 * width }
         guard let count = number("moe_num_shared_experts").flatMap({ Int(exactly: $0) }), (0...4096).contains(count)
         else { throw .malformed(path, "moe_num_shared_experts is not a number of experts") }

@@ -29,7 +29,8 @@ extension Architecture {
         var model = try settings.decoder()
         try settings.multiply(&model)
         let kinds = settings.configuration.layerKinds
-        if kinds.count != model.layers.count || !kinds.allSatisfy({ ["attention", "full_attention"].contains($0) }) {
+        if kinds.count != model.layers.count || !kinds.allSatisfy({ ["attention", "full_attention"].contains($0) })
+        {
             settings.obstacles.append("layers of Mamba 2")
         }
         switch settings.text("position_embedding_type") {

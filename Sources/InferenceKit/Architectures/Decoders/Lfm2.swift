@@ -28,7 +28,8 @@ extension Architecture {
         let experts = try settings.experts(width: settings.expertWidth, routing)
         let dense =
             isGGUF
-            ? settings.count("first_k_dense_replace") ?? 0 : settings.number("num_dense_layers").map { Int($0) } ?? 2
+            ? settings.count("first_k_dense_replace") ?? 0
+            : settings.number("num_dense_layers").map { Int($0) } ?? 2
         model.mix(experts) { $0 >= dense }
         return model
     }

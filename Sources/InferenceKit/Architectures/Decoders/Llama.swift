@@ -53,7 +53,8 @@ extension Architecture {
         var model = try settings.decoder()
         let scope = settings.object("rope_parameters") ?? settings.object("rope_scaling")
         let window = settings.isGGUF ? nil : settings.count("sliding_window")
-        let told = settings.isGGUF ? settings.number("attn_temperature_scale") : scope?["llama_4_scaling_beta"]?.double
+        let told =
+            settings.isGGUF ? settings.number("attn_temperature_scale") : scope?["llama_4_scaling_beta"]?.double
         let first = scope?["original_max_position_embeddings"]?.double.flatMap { Int(exactly: $0) }
         var temperature: ModelDescription.Temperature?
         if let told, told != 0 {

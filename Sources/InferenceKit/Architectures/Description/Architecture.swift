@@ -69,7 +69,9 @@ struct Architecture: Sendable {
         names = chosen.names(names, stored: stored)
         names.heads += classes.flatMap(\.stems).map { $0 + "." }
         // Layers behind the last one guess further tokens. They are not run.
-        for behind in 0..<min(8, settings.count("num_nextn_predict_layers") ?? settings.count("num_mtp_layers") ?? 0) {
+        for behind
+            in 0..<min(8, settings.count("num_nextn_predict_layers") ?? settings.count("num_mtp_layers") ?? 0)
+        {
             names.heads.append("\(names.layer)\(description.layers.count + behind).")
         }
         names = names.choosingExperts(stored)

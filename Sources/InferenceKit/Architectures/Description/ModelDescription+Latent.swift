@@ -32,7 +32,9 @@ extension ModelDescription.Attention {
     /// The tensors of latent attention but for its output.
     ///
     /// - Parameter width: of the rows.
-    func latentTensors(_ latent: ModelDescription.Latent, width: Int) -> [(role: TensorRole, isBias: Bool, shape: [Int])] {
+    func latentTensors(_ latent: ModelDescription.Latent, width: Int) -> [(
+        role: TensorRole, isBias: Bool, shape: [Int]
+    )] {
         let queries = heads * latent.headSize
         var needs: [(TensorRole, Bool, [Int])] = []
         func add(_ role: TensorRole, _ shape: Int..., hasBias: Bool = false) {

@@ -24,7 +24,9 @@ extension ModelDescription.Streams {
             TensorNeed(role: role, layer: layer, shape: shape)
         }
         guard layer != nil else {
-            return (1..<count).flatMap { [need(.streamInput($0), width, width), need(.streamOutput($0), width, width)] }
+            return (1..<count).flatMap {
+                [need(.streamInput($0), width, width), need(.streamOutput($0), width, width)]
+            }
         }
         return [
             need(.streamRouter, count, width), need(.streamRouterNorm, width),

@@ -76,7 +76,9 @@ extension Settings {
     /// - Throws: ``ErrorCode/malformedModel`` for a list that is too short.
     mutating func sparseLayers(_ count: Int, dense usual: Int) throws(AIError) -> [Bool] {
         if let listed = texts("mlp_layer_types") {
-            guard listed.count >= count else { throw .malformed(path, "mlp_layer_types has \(listed.count) layers") }
+            guard listed.count >= count else {
+                throw .malformed(path, "mlp_layer_types has \(listed.count) layers")
+            }
             return listed.prefix(count).map { $0 == "sparse" }
         }
         if let period = number("moe_layer_freq"), period != 1 { obstacles.append("moe_layer_freq \(period)") }
