@@ -79,9 +79,12 @@ extension Settings {
             guard listed.count >= count else {
                 throw .malformed(path, "mlp_layer_types has \(listed.count) layers")
             }
+            if let other = listed.first(where: { !["sparse", "dense"].contains($0) }) {
+                obstacles.append("mlp_layer_types \(other.printable)")
+            }
             return listed.prefix(count).map { $0 == "sparse" }
         }
-        if let period = number("moe_layer_freq"), period != 1 { obstacles.append("moe_layer_freq \(period)") }
+        if let period = value("moe_layer_freq"), period.double != 1 { obstacles.append("moe_layer_freq \(period.text())") }
         let dense = number("first_k_dense_replace") ?? Double(usual)
         return (0..<count).map { Double($0) >= dense }
     }
