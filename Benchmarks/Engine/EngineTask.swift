@@ -29,7 +29,10 @@ enum EngineTask {
         }
         if let kind = work.dropping(prefix: "texts ") { return try await texts(file, threads, kind) }
         let model = try await LanguageModel.open(
-            folder: file, options: ModelOptions(threads: threads, context: work.hasSuffix("8000") ? 8192 : 4096))
+            folder: file,
+            // An encoder-decoder has fewer positions: all of its own.
+            options: ModelOptions(
+                threads: threads, context: work == "answers" ? nil : work.hasSuffix("8000") ? 8192 : 4096))
         var rates: [Double] = []
         // The first run does not count. The second begins with another letter, so that nothing is cached.
         for run in 0...1 {
