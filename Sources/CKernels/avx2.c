@@ -16,11 +16,6 @@ INLINE void load_pieces(const uint8_t *at, size_t stride, vu v[4]) {
             _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)at)),
             _mm_loadu_si128((const __m128i *)(const void *)(at + 4 * stride)), 1);
 }
-/// In each 16 bytes, those of both in turn: first the eight lower ones of each, then the upper.
-INLINE void weave(vu even, vu odd, vu *first, vu *second) {
-    *first = (vu)_mm256_unpacklo_epi8((__m256i)even, (__m256i)odd);
-    *second = (vu)_mm256_unpackhi_epi8((__m256i)even, (__m256i)odd);
-}
 /// Numbers of a table, by indices up to 15.
 INLINE vf look_up(const float table[16], vu index) {
     __m256 low = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), (__m256i)index);

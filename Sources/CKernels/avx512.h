@@ -13,11 +13,6 @@ INLINE void load_pieces(const uint8_t *at, size_t stride, vu v[4]) {
         v[k] = (vu)r;
     }
 }
-/// In each 16 bytes, those of both in turn: first the eight lower ones of each, then the upper.
-INLINE void weave(vu even, vu odd, vu *first, vu *second) {
-    *first = (vu)_mm512_unpacklo_epi8((__m512i)even, (__m512i)odd);
-    *second = (vu)_mm512_unpackhi_epi8((__m512i)even, (__m512i)odd);
-}
 /// Numbers of a table, by indices up to 15.
 INLINE vf look_up(const float table[16], vu index) {
     return (vf)_mm512_permutexvar_ps((__m512i)index, _mm512_loadu_ps(table));

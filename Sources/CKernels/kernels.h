@@ -12,7 +12,9 @@ enum {
     HUB_RUN = 1024,       ///< columns of a tile that are unpacked at once
     HUB_MOST_LANES = 16,
     HUB_FEW = 3,          ///< rows of 8-bit activations that are read with the weights as they come
-    HUB_STRIP = 1024,     ///< outputs of the tiles that are computed at once, where outputs lie side by side
+    HUB_STRIP = 4096,     ///< most outputs times rows that are computed at once, where outputs lie side by side
+    HUB_LEAST = 512,      ///< such outputs that are worth a thread's while: short pieces of stored rows are slow to read
+    HUB_EIGHT = 8,        ///< tiles that belong together there
     HUB_AHEAD = 16 << 10, ///< bytes that are prefetched, at least: what memory takes to answer, at full speed
 };
 
@@ -68,6 +70,7 @@ typedef struct {
     size_t tiles;           ///< 1, or more of a format with outputs side by side and few rows of activations
     size_t blocks;          ///< of 32 columns
     size_t block_bytes;     ///< of a block's weights, all rows together
+    size_t scale_stride;    ///< bytes of a row's scales, where those lie apart, row by row; otherwise 0
     size_t ahead;           ///< bytes from the tile's weights to those that are prefetched meanwhile, whole tiles
     float *sums;            ///< [tiles][count][lanes]: the result
     void *scratch;          ///< HUB_SCRATCH bytes, 64-byte aligned

@@ -90,11 +90,38 @@ static void pack(void *context, size_t worker, size_t begin, size_t end) {
     }
 }
 
+/// Bytes of scales that lie apart, from one row to the next; 0 where they do not lie row by row.
+static size_t scale_stride(const hub_matrix *m) {
+    switch (m->format) {
+    case HUB_MLX: case HUB_INT8: return m->columns / m->group * hub_formats[m->scale_format].bytes;
+    case HUB_NVFP4: return m->columns / 16;
+    case HUB_MXFP4_APART: return m->columns / HUB_BLOCK;
+    default: return 0;
+    }
+}
+
+/// Whether few rows are multiplied with many tiles at once, in the order of memory.
+static bool goes_in_strips(const hub_kernels *kernels, const hub_matrix *matrix, const hub_input *input) {
+    return hub_is_turned(matrix->format) && kernels->lanes > 1 && input->rows <= HUB_FEW
+        && form(kernels, matrix, input) == PACKED_Q8;
+}
+
 /// How many of `left` tiles make a strip: strips of like size, of whole eights where there are so many.
-static size_t strip(size_t left, size_t lanes) {
-    size_t parts = (left * lanes + HUB_STRIP - 1) / HUB_STRIP, tiles = (left + parts - 1) / parts;
-    size_t eights = (tiles + 7) / 8 * 8;
-    return eights < left ? eights : left;
+static size_t strip(size_t left, size_t lanes, size_t rows) {
+    const size_t most = HUB_STRIP / rows / lanes / HUB_EIGHT * HUB_EIGHT, parts = (left + most - 1) / most;
+    const size_t tiles = ((left + parts - 1) / parts + HUB_EIGHT - 1) / HUB_EIGHT * HUB_EIGHT;
+    return tiles < left ? tiles : left;
+}
+
+/// How many tiles a thread takes together.
+static size_t unit(const hub_kernels *kernels, const hub_matrix *matrix, const hub_input *input) {
+    return goes_in_strips(kernels, matrix, input) ? HUB_EIGHT : 1;
+}
+
+/// How many such units there are.
+static size_t units(const hub_kernels *kernels, const hub_matrix *matrix, const hub_input *input) {
+    const size_t outputs = kernels->lanes * unit(kernels, matrix, input);
+    return (matrix->rows + outputs - 1) / outputs;
 }
 
 /// A product's tiles `begin` to `end`, with at most HUB_TOKENS rows of activations at a time.
@@ -107,6 +134,7 @@ static void multiply_product(
     const bool is_small = rows < lanes;
     const hub_kernels *kernels = is_small ? &hub_kernels_scalar : m->kernels;
     uint32_t how = form(m->kernels, matrix, input);
+    const bool is_strip = goes_in_strips(kernels, matrix, input);
     void (*kernel)(const hub_tile *) =
         how == PACKED_Q8 ? kernels->fast[matrix->format] : how == PACKED_BF16 ? kernels->bf16 : kernels->exact[matrix->format];
     if (is_small) end = rows;
@@ -115,20 +143,19 @@ static void multiply_product(
     const size_t tile_bytes = matrix->transposed || matrix->stride == 0 ? 1 : kernels->lanes * matrix->stride;
     hub_tile t = {
         .matrix = matrix, .panels = panels, .blocks = blocks, .scratch = scratch,
-        .block_bytes = blocks ? tile_bytes / blocks : 0, .ahead = (HUB_AHEAD + tile_bytes - 1) / tile_bytes * tile_bytes,
+        .block_bytes = blocks ? tile_bytes / blocks : 0, .scale_stride = scale_stride(matrix), .ahead = (HUB_AHEAD + tile_bytes - 1) / tile_bytes * tile_bytes,
         .sums = (float *)(void *)(scratch + HUB_SCRATCH)};
     for (size_t start = 0; start < input->rows; start += HUB_TOKENS) {
         t.count = input->rows - start < HUB_TOKENS ? input->rows - start : HUB_TOKENS;
         t.values = how == AS_GIVEN ? input->values + start * input->stride : NULL;
         t.stride = input->stride;
         for (size_t at = 0; at < t.count; at += HUB_PANEL) panels[at / HUB_PANEL] = panel_at(input, start + at);
-        const bool is_strip = how == PACKED_Q8 && hub_is_turned(matrix->format) && kernels->lanes > 1 && t.count <= HUB_FEW;
         for (size_t tile = begin; tile < end; tile += t.tiles) {
             size_t row = tile * kernels->lanes;
             // The last tile begins earlier; what the one before computes is left to it.
             size_t skipped = row + kernels->lanes > rows ? row + kernels->lanes - rows : 0;
             t.row = row - skipped;
-            t.tiles = is_strip && skipped == 0 ? strip(end < rows / lanes ? end - tile : rows / lanes - tile, lanes) : 1;
+            t.tiles = is_strip && skipped == 0 ? strip((end < rows / lanes ? end : rows / lanes) - tile, lanes, t.count) : 1;
             kernel(&t);
             float *out = p->out + start * p->stride + t.row;
             const float *bias = p->bias ? p->bias + t.row : NULL;
@@ -144,16 +171,19 @@ static void multiply_product(
     }
 }
 
-static void multiply_tiles(void *context, size_t worker, size_t begin, size_t end) {
+static void multiply_units(void *context, size_t worker, size_t begin, size_t end) {
     const struct multiplication *m = context;
     size_t lanes = m->kernels->lanes, first = 0;
     for (const hub_group *group = m->groups; group < m->groups + m->count && first < end; group++)
         for (size_t index = 0; index < group->count && first < end; index++) {
-            size_t tiles = (group->products[index].matrix->rows + lanes - 1) / lanes;
-            size_t from = begin > first ? begin - first : 0, to = end - first < tiles ? end - first : tiles;
+            const hub_matrix *matrix = group->products[index].matrix;
+            const size_t each = unit(m->kernels, matrix, group->input), count = units(m->kernels, matrix, group->input);
+            const size_t tiles = (matrix->rows + lanes - 1) / lanes;
+            size_t from = (begin > first ? begin - first : 0) * each, to = (end - first < count ? end - first : count) * each;
+            if (to > tiles) to = tiles;
             if (from < to && group->input->rows > 0)
                 multiply_product(m, group->input, &group->products[index], from, to, worker);
-            first += tiles;
+            first += count;
         }
 }
 
@@ -169,18 +199,21 @@ void hub_multiply_groups(hub_team *team, const hub_group *groups, size_t count) 
         for (size_t index = 0; index < count; index++)
             if (missing(kernels, &groups[index]) & form) groups[index].input->ready |= form;
     }
-    size_t tiles = 0, work = 0, least = 1;
+    size_t all = 0, work = 0, least = 1;
     for (size_t index = 0; index < count; index++)
         for (size_t i = 0; i < groups[index].count; i++) {
             const hub_matrix *matrix = groups[index].products[i].matrix;
-            tiles += (matrix->rows + kernels->lanes - 1) / kernels->lanes;
-            work += matrix->rows * matrix->columns * groups[index].input->rows;
-            if (hub_is_turned(matrix->format) && !hub_goes_by_column(matrix) && groups[index].input->rows <= HUB_FEW) least = HUB_STRIP / 2 / kernels->lanes;
+            const hub_input *input = groups[index].input;
+            all += units(kernels, matrix, input);
+            work += matrix->rows * matrix->columns * input->rows;
+            if (goes_in_strips(kernels, matrix, input)) least = HUB_LEAST / HUB_EIGHT / kernels->lanes;
         }
     if (work == 0) return;
+    const size_t share = (all + hub_team_threads(team) - 1) / hub_team_threads(team);
+    if (least > share) least = share;
     // A piece of at least some 64k multiplications is worth an exchange.
-    size_t each = work / tiles, grain = each ? 65536 / each : tiles;
-    hub_team_run(team, tiles, grain > least ? grain : least, multiply_tiles, &m);
+    size_t each = work / all, grain = each ? 65536 / each : all;
+    hub_team_run(team, all, grain > least ? grain : least, multiply_units, &m);
 }
 
 void hub_multiply(hub_team *team, hub_input *input, const hub_product *products, size_t count) {

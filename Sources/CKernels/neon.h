@@ -12,11 +12,6 @@
 INLINE void load_pieces(const uint8_t *at, size_t stride, vu v[4]) {
     UNROLL for (size_t k = 0; k < 4; k++) v[k] = (vu)vld1q_u8(at + k * stride);
 }
-/// In each 16 bytes, those of both in turn: first the eight lower ones of each, then the upper.
-INLINE void weave(vu even, vu odd, vu *first, vu *second) {
-    *first = (vu)vzip1q_u8((uint8x16_t)even, (uint8x16_t)odd);
-    *second = (vu)vzip2q_u8((uint8x16_t)even, (uint8x16_t)odd);
-}
 /// Numbers of a table, by indices up to 15.
 INLINE vf look_up(const float table[16], vu index) {
     // The bytes of number i are 4i to 4i + 3.

@@ -46,14 +46,26 @@ INLINE void fast_block(
     UNROLL for (int i = 0; i < n; i++, at++) {
         vu x[2];
         two_pieces(panel->q + at * HUB_BLOCK, alternates, x);
+        vi sum[4];
+        if (has_halves && alternates) {
+            // Two words of each piece belong to the first half, two to the second.
+            UNROLL for (int k = 0; k < 4; k++)
+                sum[k] = products(products((vi)0, b->w[k], x[0], offset), b->w[4 + k], x[1], offset);
+            turn((vu *)sum);
+        }
         UNROLL for (int half = 0; half < (has_halves ? 2 : 1); half++) {
-            vi sum[4];
-            UNROLL for (int k = 0; k < 4; k++) {
-                sum[k] = products((vi)0, b->w[4 * half + k], x[half], offset);
-                if (!has_halves) sum[k] = products(sum[k], b->w[4 + k], x[1], offset);
+            vi all;
+            if (has_halves && alternates) {
+                all = sum[2 * half] + sum[2 * half + 1];
+            } else {
+                UNROLL for (int k = 0; k < 4; k++) {
+                    sum[k] = products((vi)0, b->w[4 * half + k], x[half], offset);
+                    if (!has_halves) sum[k] = products(sum[k], b->w[4 + k], x[1], offset);
+                }
+                all = sum_pieces(sum);
             }
             int32_t negated = has_halves ? panel->half_negated[2 * at + (size_t)half] : panel->negated[at];
-            vf whole = FLOATS(sum_pieces(sum) + start(negated, offset));
+            vf whole = FLOATS(all + start(negated, offset));
             sums[i] = FMA(b->d[half], whole * (vf)panel->scales[at], sums[i]);
             float weighted = has_halves ? panel->half_sums[2 * at + (size_t)half] : panel->sums[at];
             if (has_minima) sums[i] = FMA(b->m[half], (vf)weighted, sums[i]);
@@ -70,8 +82,14 @@ INLINE void fast_few(
     // The tile's rows lie side by side, and so do those of the tiles to come.
     const uint8_t *next = (const uint8_t *)t->matrix->weights + t->row * t->matrix->stride + t->ahead;
     const size_t each = t->block_bytes * (size_t)parts;
+    const size_t scales = t->row * t->scale_stride + t->ahead / t->matrix->stride * t->scale_stride;
     for (size_t block = 0; block < t->blocks; block += (size_t)parts, next += each) {
         tile_raw raw;
+        if (t->scale_stride) {
+            const size_t all = LANES * t->scale_stride, from = scales + all * block / t->blocks;
+            prefetch((const uint8_t *)t->matrix->scales + from, all * (size_t)parts / t->blocks);
+            if (has_minima && t->matrix->biases) prefetch((const uint8_t *)t->matrix->biases + from, all * (size_t)parts / t->blocks);
+        }
         UNROLL for (int part = 0; part < parts; part++) {
             tile_block b;
             // A burst would fill the buffers that the loads need too.

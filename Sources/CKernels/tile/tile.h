@@ -109,7 +109,10 @@ static void fast_MLX(const hub_tile *t) {
     else fast_MLXn(t);
 }
 
-FAST(NVFP4, 1, 12, true, false)
+static void fast_NVFP4(const hub_tile *t) {
+    if (t->matrix->columns % 256 == 0) fast_tile(t, unpack_NVFP4_8, 8, 12, true, false, true);
+    else fast_tile(t, unpack_NVFP4, 1, 12, true, false, true);
+}
 static void fast_INT8(const hub_tile *t) {
     // Scales of whole rows, as usual, are read once for eight blocks.
     if (t->matrix->columns % 256 == 0 && t->matrix->group % 256 == 0) fast_tile(t, unpack_INT8, 8, 128, false, false, false);

@@ -50,6 +50,13 @@ INLINE void turned_scales(
     *least = *d * FLOATS((bits == 8 ? 128 : 0) - (vi)zero);
 }
 
+/// Asks for the scales and zeros of a group, of `outputs` outputs.
+INLINE void ask_scales(const hub_matrix *m, size_t group, size_t output, size_t outputs) {
+    const size_t number = m->scale_format == HUB_F32 ? 4 : 2;
+    prefetch((const uint8_t *)m->scales + group * m->group_stride + output * number, outputs * number);
+    prefetch((const uint8_t *)m->zeros + group * m->zero_stride + output * m->bits / 8, outputs * m->bits / 8);
+}
+
 INLINE size_t group_of(const hub_matrix *m, size_t block) { return (uint32_t)(block * HUB_BLOCK) / m->group; }
 
 // MARK: One tile
@@ -194,6 +201,7 @@ INLINE void gptq_strip(const int n, const hub_tile *t, const int bits) {
                 turned_scales(m, output + tile * LANES, group, plain_shifts, bits, d + tile, least + tile);
             left = m->group / HUB_BLOCK;
             group++;
+            ask_scales(m, group, output, tiles * LANES);
         }
         strip_block x;
         load_activations(n, t->panels, block, bits == 4, &x);
@@ -271,6 +279,7 @@ INLINE void awq_strip(const int n, const hub_tile *t) {
                 awq_scales(m, output + tile * LANES, group, d + tile, least + tile);
             left = m->group / HUB_BLOCK;
             group++;
+            ask_scales(m, group, output, tiles * LANES);
         }
         strip_block x;
         load_activations(n, t->panels, block, false, &x);
@@ -281,7 +290,8 @@ INLINE void awq_strip(const int n, const hub_tile *t) {
             UNROLL for (int quad = 0; quad < 8; quad++) {
                 vu v[4];
                 UNROLL for (int r = 0; r < 4; r++, at += m->stride) {
-                    __builtin_prefetch(at + HUB_BLOCK * m->stride, 0, 3);
+                    // Rows may lie so far apart that they share few places of the nearest cache.
+                    __builtin_prefetch(at + HUB_BLOCK * m->stride, 0, 2);
                     memcpy(&v[r], at, sizeof v[r]);
                 }
                 mix(v);

@@ -3,7 +3,7 @@
 //
 // The bytes come as words or as pieces. Words: vector w[c] has columns 4c to 4c + 3 of each row in the row's lane, ready
 // for many rows of activations. Pieces: 16 bytes of a row stay together (load_pieces says which rows share a vector);
-// w[0..3] have columns 0 to 15, w[4..7] columns 16 to 31 (MLX4, MXFP4_APART: even and odd ones). Few rows of activations take less
+// w[0..3] have columns 0 to 15, w[4..7] columns 16 to 31 (MLX4, MXFP4_APART, NVFP4: even and odd ones). Few rows of activations take less
 // time to add up a row's words after the product than to turn all weights before it.
 //
 // A format is unpacked in units of some blocks: `block` is a unit's first, and `part` a block's place in it, a constant
@@ -291,24 +291,29 @@ INLINE void unpack_MXFP4_APART(
     b->d[0] = exponents(e);
 }
 
-INLINE void unpack_NVFP4(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
-    const uint8_t *at = place(t, block, 16);
-    if (pieces) {
-        // In the order of columns, for their halves have scales of their own.
-        vu v[4];
-        load_16(t, at, true, v);
-        UNROLL for (int c = 0; c < 4; c++)
-            weave(v[c] & 0x0F0F0F0Fu, v[c] >> 4 & 0x0F0F0F0Fu, &b->w[c], &b->w[c + 4]);
-    } else {
-        paired_nibbles(t, at, false, b);
-    }
+/// - parts: blocks of a unit, whose scales are read at once if they are eight.
+INLINE void unpack_nvfp4(const hub_tile *t, size_t block, int part, const int parts, const bool pieces, tile_raw *raw, tile_block *b) {
+    paired_nibbles(t, place(t, block + (size_t)part, 16), pieces, b);
     fp4(b);
     const size_t stride = t->matrix->columns / 16;
-    vu both = __builtin_convertvector(gather_u16((const uint8_t *)t->matrix->scales + t->row * stride + 2 * block, stride), vu);
+    const uint8_t *scales = (const uint8_t *)t->matrix->scales + t->row * stride + 2 * block;
+    vu both;
+    if (parts == 8) {
+        if (part == 0) load_words_at(scales, stride, raw->head);
+        both = raw->head[part / 2] >> (unsigned)(part % 2 * 16);
+    } else {
+        both = __builtin_convertvector(gather_u16(scales, stride), vu);
+    }
     UNROLL for (int half = 0; half < 2; half++, both >>= 8) {
         vf e4m3 = (vf)((both & 0x80u) << 24 | (both & 0x7Fu) << 20);
         b->d[half] = e4m3 * (vf)0x1p120f * (vf)(0.5f * t->matrix->factor);
     }
+}
+INLINE void unpack_NVFP4(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
+    unpack_nvfp4(t, block, part, 1, pieces, raw, b);
+}
+INLINE void unpack_NVFP4_8(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
+    unpack_nvfp4(t, block, part, 8, pieces, raw, b);
 }
 
 /// MLX's scales or biases of the tile's rows for a block.
