@@ -12,7 +12,7 @@ enum {
     HUB_RUN = 1024,       ///< columns of a tile that are unpacked at once
     HUB_MOST_LANES = 16,
     HUB_FEW = 3,          ///< rows of 8-bit activations that are read with the weights as they come
-    HUB_STRIP = 4096,     ///< most outputs times rows that are computed at once, where outputs lie side by side
+    HUB_STRIP = 1024,     ///< most outputs that are computed at once, where outputs lie side by side
     HUB_LEAST = 512,      ///< such outputs that are worth a thread's while: short pieces of stored rows are slow to read
     HUB_EIGHT = 8,        ///< tiles that belong together there
     HUB_AHEAD = 16 << 10, ///< bytes that are prefetched, at least: what memory takes to answer, at full speed

@@ -107,8 +107,8 @@ static bool goes_in_strips(const hub_kernels *kernels, const hub_matrix *matrix,
 }
 
 /// How many of `left` tiles make a strip: strips of like size, of whole eights where there are so many.
-static size_t strip(size_t left, size_t lanes, size_t rows) {
-    const size_t most = HUB_STRIP / rows / lanes / HUB_EIGHT * HUB_EIGHT, parts = (left + most - 1) / most;
+static size_t strip(size_t left, size_t lanes) {
+    const size_t most = HUB_STRIP / lanes, parts = (left + most - 1) / most;
     const size_t tiles = ((left + parts - 1) / parts + HUB_EIGHT - 1) / HUB_EIGHT * HUB_EIGHT;
     return tiles < left ? tiles : left;
 }
@@ -155,7 +155,7 @@ static void multiply_product(
             // The last tile begins earlier; what the one before computes is left to it.
             size_t skipped = row + kernels->lanes > rows ? row + kernels->lanes - rows : 0;
             t.row = row - skipped;
-            t.tiles = is_strip && skipped == 0 ? strip((end < rows / lanes ? end : rows / lanes) - tile, lanes, t.count) : 1;
+            t.tiles = is_strip && skipped == 0 ? strip((end < rows / lanes ? end : rows / lanes) - tile, lanes) : 1;
             kernel(&t);
             float *out = p->out + start * p->stride + t.row;
             const float *bias = p->bias ? p->bias + t.row : NULL;
