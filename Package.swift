@@ -85,7 +85,8 @@ let package = Package(
             dependencies: ["HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "InferenceKit"],
             path: "Benchmarks",
             exclude: [
-                "Data", "catalog_peer.py", "encoder_models.py", "encoders_peer.py", "family_models.py", "inference_models.py",
+                "Data", "catalog_peer.py", "encoder_models.py", "encoders_peer.py", "family_models.py",
+                "inference_models.py",
                 "llama_cpp_peer.py", "requirements.txt", "sentences_peer.py", "synthetic_models.py",
                 "tokenizer_peer.py", "transformers_peer.py",
             ],

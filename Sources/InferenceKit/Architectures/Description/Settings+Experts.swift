@@ -84,7 +84,9 @@ extension Settings {
             }
             return listed.prefix(count).map { $0 == "sparse" }
         }
-        if let period = value("moe_layer_freq"), period.double != 1 { obstacles.append("moe_layer_freq \(period.text())") }
+        if let period = value("moe_layer_freq"), period.double != 1 {
+            obstacles.append("moe_layer_freq \(period.text())")
+        }
         let dense = number("first_k_dense_replace") ?? Double(usual)
         return (0..<count).map { Double($0) >= dense }
     }
