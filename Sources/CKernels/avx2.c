@@ -5,6 +5,7 @@
 #define LABEL "avx2"
 // Of 16 registers: four sums, four totals, the weights and what a product needs.
 #define MANY_ROWS 4
+#define PAIR_ROWS 6
 #define ROWS_AT_ONCE 2
 #define DOT_TAKES_ANY_BYTE 0
 #include "tile/vector.h"

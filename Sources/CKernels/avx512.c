@@ -6,6 +6,7 @@
 #define LABEL "avx512"
 // Sums of twelve rows of activations, their totals and the weights fit the registers.
 #define MANY_ROWS 12
+#define PAIR_ROWS 12
 #define ROWS_AT_ONCE 12
 #define DOT_TAKES_ANY_BYTE 1
 #include "avx512.h"

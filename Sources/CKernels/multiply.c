@@ -46,6 +46,27 @@ static void pack_row(const hub_kernels *kernels, const hub_input *input, uint32_
     }
 }
 
+/// The float form of four rows of a panel that follow each other.
+static void pack_four(const hub_input *input, size_t row) {
+    typedef float four __attribute__((ext_vector_type(4)));
+    const float *x = input->values + row * input->stride;
+    hub_panel panel = panel_at(input, row / HUB_PANEL * HUB_PANEL);
+    float *out = (float *)panel.values + row % HUB_PANEL;
+    size_t k = 0;
+    for (; k + 4 <= input->columns; k += 4) {
+        four v[4];
+        for (size_t i = 0; i < 4; i++) memcpy(&v[i], x + i * input->stride + k, sizeof v[i]);
+        four low01 = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5), high01 = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
+        four low23 = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5), high23 = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+        four turned[4] = {
+            __builtin_shufflevector(low01, low23, 0, 1, 4, 5), __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+            __builtin_shufflevector(high01, high23, 0, 1, 4, 5), __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+        for (size_t c = 0; c < 4; c++) memcpy(out + (k + c) * panel.width, &turned[c], sizeof turned[c]);
+    }
+    for (; k < input->columns; k++)
+        for (size_t i = 0; i < 4; i++) out[k * panel.width + i] = x[i * input->stride + k];
+}
+
 /// How a matrix is multiplied: with 8-bit activations, with bf16, or exactly, where float weights take rows as they are.
 static uint32_t form(const hub_kernels *kernels, const hub_matrix *matrix, const hub_input *input) {
     if (!input->exact && kernels->fast[matrix->format] && !hub_goes_by_column(matrix)) return PACKED_Q8;
@@ -53,7 +74,8 @@ static uint32_t form(const hub_kernels *kernels, const hub_matrix *matrix, const
     // The scalar kernels, which also compute small matrices, read panels alone.
     if (!is_plain || matrix->rows < kernels->lanes || kernels->lanes == 1) return PACKED_FLOAT;
     if (!input->exact && matrix->format == HUB_BF16 && kernels->bf16) return PACKED_BF16;
-    return input->columns % HUB_CHAINS == 0 || matrix->format == HUB_FP8 ? AS_GIVEN : PACKED_FLOAT;
+    if (matrix->format == HUB_FP8) return AS_GIVEN;
+    return input->columns % HUB_CHAINS == 0 && input->rows < HUB_MANY ? AS_GIVEN : PACKED_FLOAT;
 }
 
 struct multiplication {
@@ -84,8 +106,14 @@ static void pack(void *context, size_t worker, size_t begin, size_t end) {
     for (const hub_group *group = p->m->groups; group < p->m->groups + p->m->count && first < end; group++) {
         if (!(missing(p->m->kernels, group) & p->form)) continue;
         size_t rows = group->input->rows;
-        for (size_t row = begin > first ? begin - first : 0; row < rows && first + row < end; row++)
-            pack_row(p->m->kernels, group->input, p->form, row);
+        const size_t last = end - first < rows ? end - first : rows;
+        for (size_t row = begin > first ? begin - first : 0, count; row < last; row += count) {
+            // A panel has fewer rows where it is the last.
+            const size_t panel_end = (row / HUB_PANEL + 1) * HUB_PANEL;
+            count = p->form == PACKED_FLOAT && row + 4 <= last && row + 4 <= panel_end ? 4 : 1;
+            if (count == 4) pack_four(group->input, row);
+            else pack_row(p->m->kernels, group->input, p->form, row);
+        }
         first += rows;
     }
 }
@@ -113,9 +141,15 @@ static size_t strip(size_t left, size_t lanes) {
     return tiles < left ? tiles : left;
 }
 
+/// Whether many rows are multiplied with two tiles at once.
+static bool goes_in_pairs(const hub_kernels *kernels, const hub_matrix *matrix, const hub_input *input) {
+    return hub_is_float(matrix->format) && input->rows >= HUB_MANY && form(kernels, matrix, input) == PACKED_FLOAT
+        && matrix->rows >= 2 * kernels->lanes && kernels->lanes > 1;
+}
+
 /// How many tiles a thread takes together.
 static size_t unit(const hub_kernels *kernels, const hub_matrix *matrix, const hub_input *input) {
-    return goes_in_strips(kernels, matrix, input) ? HUB_EIGHT : 1;
+    return goes_in_strips(kernels, matrix, input) ? HUB_EIGHT : goes_in_pairs(kernels, matrix, input) ? 2 : 1;
 }
 
 /// How many such units there are.
@@ -134,7 +168,7 @@ static void multiply_product(
     const bool is_small = rows < lanes;
     const hub_kernels *kernels = is_small ? &hub_kernels_scalar : m->kernels;
     uint32_t how = form(m->kernels, matrix, input);
-    const bool is_strip = goes_in_strips(kernels, matrix, input);
+    const bool is_strip = goes_in_strips(kernels, matrix, input), is_pair = goes_in_pairs(kernels, matrix, input);
     void (*kernel)(const hub_tile *) =
         how == PACKED_Q8 ? kernels->fast[matrix->format] : how == PACKED_BF16 ? kernels->bf16 : kernels->exact[matrix->format];
     if (is_small) end = rows;
@@ -155,7 +189,8 @@ static void multiply_product(
             // The last tile begins earlier; what the one before computes is left to it.
             size_t skipped = row + kernels->lanes > rows ? row + kernels->lanes - rows : 0;
             t.row = row - skipped;
-            t.tiles = is_strip && skipped == 0 ? strip((end < rows / lanes ? end : rows / lanes) - tile, lanes) : 1;
+            const size_t left = (end < rows / lanes ? end : rows / lanes) - tile; // whole ones
+            t.tiles = skipped > 0 ? 1 : is_strip ? strip(left, lanes) : is_pair && left > 1 ? 2 : 1;
             kernel(&t);
             float *out = p->out + start * p->stride + t.row;
             const float *bias = p->bias ? p->bias + t.row : NULL;

@@ -4,6 +4,7 @@
 #define LABEL "neon"
 // Of 32 registers: eight sums, eight totals, the weights and what a product needs.
 #define MANY_ROWS 8
+#define PAIR_ROWS 12
 #define ROWS_AT_ONCE 2
 #define DOT_TAKES_ANY_BYTE 0
 #include "tile/vector.h"

@@ -83,18 +83,19 @@ static void multiply(
 /// One matrix: against plain sums, against the scalar kernels, alone and together, with several threads.
 static void products(hub_team *one, hub_team *three, hub_team *scalar, const hub_matrix *m, const char *format) {
     const char *name = hub_kernels_name(hub_team_kernels(one));
-    enum { BATCH = 29 };
-    size_t r = m->rows, k = m->columns, count = BATCH * r;
-    float *x = malloc(BATCH * k * 4), *wide = malloc(r * k * 4), *bias = malloc(r * 4);
+    // Enough rows of floats for pairs of tiles.
+    const size_t batch = hub_formats[m->format].block == 1 ? 41 : 29;
+    size_t r = m->rows, k = m->columns, count = batch * r;
+    float *x = malloc(batch * k * 4), *wide = malloc(r * k * 4), *bias = malloc(r * 4);
     float *together = malloc(count * 4), *other = malloc(count * 4);
-    for (size_t i = 0; i < BATCH * k; i++) x[i] = real();
+    for (size_t i = 0; i < batch * k; i++) x[i] = real();
     for (size_t i = 0; i < r; i++) bias[i] = real();
     for (size_t i = 0; i < r; i++) hub_widen_row(m, i, wide + i * k);
     for (int exact = 0; exact < 2; exact++) {
         const char *mode = exact ? "exact product" : "fast product";
-        multiply(one, m, x, BATCH, exact, bias, together);
+        multiply(one, m, x, batch, exact, bias, together);
         double worst = 0;
-        for (size_t b = 0; b < BATCH; b++)
+        for (size_t b = 0; b < batch; b++)
             for (size_t i = 0; i < r; i++) {
                 double sum = bias[i], size = 1;
                 for (size_t c = 0; c < k; c++) {
@@ -110,15 +111,15 @@ static void products(hub_team *one, hub_team *three, hub_team *scalar, const hub
         check(worst <= (rounds ? 0.03 : 2e-5), mode, name, format);
         // bf16 products are a processor's own.
         if (exact || m->format != HUB_BF16) {
-            multiply(scalar, m, x, BATCH, exact, bias, other);
+            multiply(scalar, m, x, batch, exact, bias, other);
             check(memcmp(together, other, count * 4) == 0, exact ? "exact equals scalar" : "fast equals scalar", name, format);
         }
-        multiply(three, m, x, BATCH, exact, bias, other);
+        multiply(three, m, x, batch, exact, bias, other);
         check(memcmp(together, other, count * 4) == 0, "three threads", name, format);
         bool same = true;
         static const size_t sizes[] = {1, 2, 3, 4, 5, 13};
-        for (size_t i = 0, b = 0; b < BATCH; i++) {
-            size_t n = sizes[i % 6] < BATCH - b ? sizes[i % 6] : BATCH - b;
+        for (size_t i = 0, b = 0; b < batch; i++) {
+            size_t n = sizes[i % 6] < batch - b ? sizes[i % 6] : batch - b;
             multiply(one, m, x + b * k, n, exact, bias, other);
             same = same && memcmp(together + b * r, other, n * r * 4) == 0;
             b += n;
@@ -259,7 +260,7 @@ static void beside(hub_team *one, hub_team *three, hub_team *scalar) {
 
 static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
     static const size_t shapes[][2] = {{1, 256}, {5, 512}, {16, 256}, {37, 1280}, {64, 2304}};
-    static const size_t odd[][2] = {{1, 1}, {5, 7}, {17, 33}, {33, 100}, {20, 300}};
+    static const size_t odd[][2] = {{1, 1}, {5, 7}, {83, 553}, {33, 100}, {20, 300}};
     for (int format = 0; format < HUB_MLX; format++)
         for (int i = 0; i < 5; i++) {
             const hub_format_info *info = &hub_formats[format];

@@ -155,58 +155,76 @@ static void fast_GPTQ(const hub_tile *t) {
 /// Dequantised columns of a tile.
 typedef void widening(const hub_tile *t, size_t block, vf *out);
 
-/// Adds the products of `count` columns with rows `first` to `first + n` of a panel to their totals.
+/// Adds the products of `count` columns of one tile, or of two side by side, with rows `first` to `first + n` of a panel to
+/// their totals. Of two, an activation is read once for both.
+///
+/// - columns: a tile's, HUB_CHUNK before those of the next.
+/// - totals: the rows', `apart` before those of the next tile.
 INLINE void exact_rows(
-    const int n, const vf *columns, size_t from, size_t count, const hub_panel *panel, size_t first, vf *totals) {
+    const int n, const int tiles, const vf *columns, size_t from, size_t count, const hub_panel *panel, size_t first,
+    vf *totals, size_t apart) {
     const float *x = panel->values + from * panel->width + first;
     const size_t width = panel->width;
-    vf total[HUB_PANEL], sum[HUB_PANEL > HUB_CHAINS ? HUB_PANEL : HUB_CHAINS];
     if (n == 1) {
         // The chains side by side: alone, each would wait for its own last product.
-        size_t k = 0;
-        UNROLL for (int chain = 0; chain < HUB_CHAINS; chain++) sum[chain] = (vf)0.0f;
-        for (; k + HUB_CHAINS <= count; k += HUB_CHAINS)
-            UNROLL for (size_t c = 0; c < HUB_CHAINS; c++) sum[c] = FMA(columns[k + c], (vf)x[(k + c) * width], sum[c]);
-        UNROLL for (size_t c = 0; c < HUB_CHAINS; c++) {
-            if (k + c < count) sum[c] = FMA(columns[k + c], (vf)x[(k + c) * width], sum[c]);
-            totals[0] += sum[c];
+        UNROLL for (int tile = 0; tile < tiles; tile++, columns += HUB_CHUNK, totals += apart) {
+            vf sum[HUB_CHAINS];
+            size_t k = 0;
+            UNROLL for (int chain = 0; chain < HUB_CHAINS; chain++) sum[chain] = (vf)0.0f;
+            for (; k + HUB_CHAINS <= count; k += HUB_CHAINS)
+                UNROLL for (size_t c = 0; c < HUB_CHAINS; c++) sum[c] = FMA(columns[k + c], (vf)x[(k + c) * width], sum[c]);
+            UNROLL for (size_t c = 0; c < HUB_CHAINS; c++) {
+                if (k + c < count) sum[c] = FMA(columns[k + c], (vf)x[(k + c) * width], sum[c]);
+                totals[0] += sum[c];
+            }
         }
         return;
     }
-    UNROLL for (int i = 0; i < n; i++) total[i] = totals[i];
     for (size_t chain = 0; chain < HUB_CHAINS; chain++) {
-        UNROLL for (int i = 0; i < n; i++) sum[i] = (vf)0.0f;
+        vf sum[HUB_PANEL][2];
+        UNROLL for (int i = 0; i < n; i++) UNROLL for (int tile = 0; tile < tiles; tile++) sum[i][tile] = (vf)0.0f;
         for (size_t k = chain; k < count; k += HUB_CHAINS) {
-            vf w = columns[k];
-            UNROLL for (int i = 0; i < n; i++) sum[i] = FMA(w, (vf)x[k * width + (size_t)i], sum[i]);
+            vf w[2];
+            UNROLL for (int tile = 0; tile < tiles; tile++) w[tile] = columns[(size_t)tile * HUB_CHUNK + k];
+            UNROLL for (int i = 0; i < n; i++) {
+                vf same = (vf)x[k * width + (size_t)i];
+                UNROLL for (int tile = 0; tile < tiles; tile++) sum[i][tile] = FMA(w[tile], same, sum[i][tile]);
+            }
         }
-        UNROLL for (int i = 0; i < n; i++) total[i] += sum[i];
+        UNROLL for (int i = 0; i < n; i++)
+            UNROLL for (int tile = 0; tile < tiles; tile++) totals[(size_t)tile * apart + (size_t)i] += sum[i][tile];
     }
-    UNROLL for (int i = 0; i < n; i++) totals[i] = total[i];
 }
 
 /// - step: columns that are widened at once.
-INLINE void exact_tile(const hub_tile *t, widening *widen, const size_t step) {
+INLINE void exact_tiles(const hub_tile *t, widening *widen, const size_t step, const int tiles) {
+    const int many = tiles == 2 ? PAIR_ROWS : MANY_ROWS;
     vf *sums = (vf *)t->sums, *columns = t->scratch;
     const uint8_t *next = (const uint8_t *)t->matrix->weights + t->row * t->matrix->stride + t->ahead;
-    for (size_t row = 0; row < t->count; row++) sums[row] = (vf)0.0f;
+    for (size_t row = 0; row < t->count * (size_t)tiles; row++) sums[row] = (vf)0.0f;
     for (size_t from = 0; from < t->matrix->columns; from += HUB_CHUNK) {
         size_t count = t->matrix->columns - from < HUB_CHUNK ? t->matrix->columns - from : HUB_CHUNK;
-        prefetch(next + from / HUB_BLOCK * t->block_bytes, count / HUB_BLOCK * t->block_bytes);
-        for (size_t k = 0; k < count; k += step) widen(t, (from + k) / HUB_BLOCK, columns + k);
+        hub_tile one = *t;
+        for (int tile = 0; tile < tiles; tile++, one.row += LANES) {
+            const size_t bytes = count / HUB_BLOCK * t->block_bytes;
+            prefetch(next + ((size_t)tile * t->blocks + from / HUB_BLOCK) * t->block_bytes, bytes);
+            for (size_t k = 0; k < count; k += step)
+                widen(&one, (from + k) / HUB_BLOCK, columns + (size_t)tile * HUB_CHUNK + k);
+        }
         const hub_panel *panel = t->panels;
         for (size_t row = 0; row < t->count; row += HUB_PANEL, panel++) {
             size_t i = 0;
-            for (; i + MANY_ROWS <= panel->width; i += MANY_ROWS)
-                exact_rows(MANY_ROWS, columns, from, count, panel, i, sums + row + i);
-            if (MANY_ROWS > 4 && i + 4 <= panel->width) {
-                exact_rows(4, columns, from, count, panel, i, sums + row + i);
+            for (; i + (size_t)many <= panel->width; i += (size_t)many)
+                exact_rows(many, tiles, columns, from, count, panel, i, sums + row + i, t->count);
+            if (many > 4 && i + 4 <= panel->width) {
+                exact_rows(4, tiles, columns, from, count, panel, i, sums + row + i, t->count);
                 i += 4;
             }
-            for (; i < panel->width; i++) exact_rows(1, columns, from, count, panel, i, sums + row + i);
+            for (; i < panel->width; i++) exact_rows(1, tiles, columns, from, count, panel, i, sums + row + i, t->count);
         }
     }
 }
+INLINE void exact_tile(const hub_tile *t, widening *widen, const size_t step) { exact_tiles(t, widen, step, 1); }
 
 INLINE void widen_unit(
     const hub_tile *t, size_t block, vf *out, unpacking *unpack, const int parts, int offset, bool halves, bool minima) {
@@ -381,6 +399,7 @@ INLINE void widen_BF16(const hub_tile *t, size_t block, vf *out) { widen_floats(
 #define EXACT_FLOATS(NAME)                                                                                             \
     static void exact_##NAME(const hub_tile *t) {                                                                      \
         if (t->values) plain_tile(t, HUB_##NAME);                                                                      \
+        else if (t->tiles == 2) exact_tiles(t, widen_##NAME, HUB_BLOCK, 2);                                            \
         else exact_tile(t, widen_##NAME, HUB_BLOCK);                                                                   \
     }
 EXACT_FLOATS(F32)
