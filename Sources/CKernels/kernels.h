@@ -15,6 +15,7 @@ enum {
     HUB_STRIP = 1024,     ///< most outputs that are computed at once, where outputs lie side by side
     HUB_LEAST = 512,      ///< such outputs that are worth a thread's while: short pieces of stored rows are slow to read
     HUB_MANY = 36,        ///< rows from which on float weights are turned, two tiles at a time, to be read with packed rows
+    HUB_PAIRED = 16,      ///< most tiles that read a chunk of such rows after each other, pairs
     HUB_EIGHT = 8,        ///< tiles that belong together there
     HUB_AHEAD = 16 << 10, ///< bytes that are prefetched, at least: what memory takes to answer, at full speed
 };
@@ -68,7 +69,7 @@ typedef struct {
     size_t count;           ///< rows of activations, at most HUB_TOKENS
     const float *values;    ///< the same rows as they were given, where the panels are empty; otherwise NULL
     size_t stride;          ///< floats from one of them to the next
-    size_t tiles;           ///< 1; or more with few rows, of a format with outputs side by side; or 2 with many, of floats
+    size_t tiles;           ///< 1; or more with few rows, of a format with outputs side by side; or pairs with many, of floats
     size_t blocks;          ///< of 32 columns
     size_t block_bytes;     ///< of a block's weights, all rows together
     size_t scale_stride;    ///< bytes of a row's scales, where those lie apart, row by row; otherwise 0

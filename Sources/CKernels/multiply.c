@@ -190,7 +190,7 @@ static void multiply_product(
             size_t skipped = row + kernels->lanes > rows ? row + kernels->lanes - rows : 0;
             t.row = row - skipped;
             const size_t left = (end < rows / lanes ? end : rows / lanes) - tile; // whole ones
-            t.tiles = skipped > 0 ? 1 : is_strip ? strip(left, lanes) : is_pair && left > 1 ? 2 : 1;
+            t.tiles = skipped > 0 ? 1 : is_strip ? strip(left, lanes) : is_pair && left > 1 ? (left < HUB_PAIRED ? left / 2 * 2 : HUB_PAIRED) : 1;
             kernel(&t);
             float *out = p->out + start * p->stride + t.row;
             const float *bias = p->bias ? p->bias + t.row : NULL;
@@ -242,6 +242,7 @@ void hub_multiply_groups(hub_team *team, const hub_group *groups, size_t count) 
             all += units(kernels, matrix, input);
             work += matrix->rows * matrix->columns * input->rows;
             if (goes_in_strips(kernels, matrix, input)) least = HUB_LEAST / HUB_EIGHT / kernels->lanes;
+            if (goes_in_pairs(kernels, matrix, input)) least = HUB_PAIRED / 4;
         }
     if (work == 0) return;
     const size_t share = (all + hub_team_threads(team) - 1) / hub_team_threads(team);

@@ -196,35 +196,51 @@ INLINE void exact_rows(
     }
 }
 
-/// - step: columns that are widened at once.
-INLINE void exact_tiles(const hub_tile *t, widening *widen, const size_t step, const int tiles) {
+/// Adds a chunk's products of one tile, or of two side by side, from `t->row` on, to their totals.
+INLINE void exact_chunk(
+    const hub_tile *t, widening *widen, const size_t step, const int tiles, size_t from, size_t count, vf *sums) {
     const int many = tiles == 2 ? PAIR_ROWS : MANY_ROWS;
-    vf *sums = (vf *)t->sums, *columns = t->scratch;
+    vf *columns = t->scratch;
     const uint8_t *next = (const uint8_t *)t->matrix->weights + t->row * t->matrix->stride + t->ahead;
-    for (size_t row = 0; row < t->count * (size_t)tiles; row++) sums[row] = (vf)0.0f;
-    for (size_t from = 0; from < t->matrix->columns; from += HUB_CHUNK) {
-        size_t count = t->matrix->columns - from < HUB_CHUNK ? t->matrix->columns - from : HUB_CHUNK;
-        hub_tile one = *t;
-        for (int tile = 0; tile < tiles; tile++, one.row += LANES) {
-            const size_t bytes = count / HUB_BLOCK * t->block_bytes;
-            prefetch(next + ((size_t)tile * t->blocks + from / HUB_BLOCK) * t->block_bytes, bytes);
-            for (size_t k = 0; k < count; k += step)
-                widen(&one, (from + k) / HUB_BLOCK, columns + (size_t)tile * HUB_CHUNK + k);
+    hub_tile one = *t;
+    for (int tile = 0; tile < tiles; tile++, one.row += LANES) {
+        const size_t place = (size_t)tile * t->blocks + from / HUB_BLOCK;
+        prefetch(next + place * t->block_bytes, count / HUB_BLOCK * t->block_bytes);
+        for (size_t k = 0; k < count; k += step)
+            widen(&one, (from + k) / HUB_BLOCK, columns + (size_t)tile * HUB_CHUNK + k);
+    }
+    const hub_panel *panel = t->panels;
+    for (size_t row = 0; row < t->count; row += HUB_PANEL, panel++) {
+        size_t i = 0;
+        for (; i + (size_t)many <= panel->width; i += (size_t)many)
+            exact_rows(many, tiles, columns, from, count, panel, i, sums + row + i, t->count);
+        if (many > 4 && i + 4 <= panel->width) {
+            exact_rows(4, tiles, columns, from, count, panel, i, sums + row + i, t->count);
+            i += 4;
         }
-        const hub_panel *panel = t->panels;
-        for (size_t row = 0; row < t->count; row += HUB_PANEL, panel++) {
-            size_t i = 0;
-            for (; i + (size_t)many <= panel->width; i += (size_t)many)
-                exact_rows(many, tiles, columns, from, count, panel, i, sums + row + i, t->count);
-            if (many > 4 && i + 4 <= panel->width) {
-                exact_rows(4, tiles, columns, from, count, panel, i, sums + row + i, t->count);
-                i += 4;
-            }
-            for (; i < panel->width; i++) exact_rows(1, tiles, columns, from, count, panel, i, sums + row + i, t->count);
-        }
+        for (; i < panel->width; i++) exact_rows(1, tiles, columns, from, count, panel, i, sums + row + i, t->count);
     }
 }
-INLINE void exact_tile(const hub_tile *t, widening *widen, const size_t step) { exact_tiles(t, widen, step, 1); }
+
+/// - step: columns that are widened at once.
+INLINE void exact_tile(const hub_tile *t, widening *widen, const size_t step) {
+    for (size_t row = 0; row < t->count; row++) ((vf *)t->sums)[row] = (vf)0.0f;
+    for (size_t from = 0; from < t->matrix->columns; from += HUB_CHUNK) {
+        const size_t left = t->matrix->columns - from;
+        exact_chunk(t, widen, step, 1, from, left < HUB_CHUNK ? left : HUB_CHUNK, (vf *)t->sums);
+    }
+}
+
+/// Pairs of tiles, chunk by chunk, so that a chunk of the rows stays near while all of them read it.
+INLINE void exact_pairs(const hub_tile *t, widening *widen) {
+    for (size_t row = 0; row < t->count * t->tiles; row++) ((vf *)t->sums)[row] = (vf)0.0f;
+    for (size_t from = 0; from < t->matrix->columns; from += HUB_CHUNK) {
+        const size_t left = t->matrix->columns - from;
+        hub_tile two = *t;
+        for (size_t tile = 0; tile < t->tiles; tile += 2, two.row += 2 * LANES)
+            exact_chunk(&two, widen, HUB_BLOCK, 2, from, left < HUB_CHUNK ? left : HUB_CHUNK, (vf *)t->sums + tile * t->count);
+    }
+}
 
 INLINE void widen_unit(
     const hub_tile *t, size_t block, vf *out, unpacking *unpack, const int parts, int offset, bool halves, bool minima) {
@@ -399,7 +415,7 @@ INLINE void widen_BF16(const hub_tile *t, size_t block, vf *out) { widen_floats(
 #define EXACT_FLOATS(NAME)                                                                                             \
     static void exact_##NAME(const hub_tile *t) {                                                                      \
         if (t->values) plain_tile(t, HUB_##NAME);                                                                      \
-        else if (t->tiles == 2) exact_tiles(t, widen_##NAME, HUB_BLOCK, 2);                                            \
+        else if (t->tiles > 1) exact_pairs(t, widen_##NAME);                                                           \
         else exact_tile(t, widen_##NAME, HUB_BLOCK);                                                                   \
     }
 EXACT_FLOATS(F32)
