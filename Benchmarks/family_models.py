@@ -4,8 +4,8 @@
     pip install numpy gguf==0.19.0 llama-cpp-python==0.3.36 torch transformers
 
 FORM is fp8, awq, gptq or nvfp4 (six layers in the shape of a Qwen 3 of 4 billion parameters, almost nothing else),
-mixture-q4_0 (GGUF, 8 experts of which a row takes 2), t5-base or gated-delta (Qwen 3.5's layers; both float32); without one,
-all of them. They need 5 GB. A form that is there already is left alone. As in inference_models.py, every byte is a token.
+mixture-q4_0 (GGUF, 8 experts of which a row takes 2), latent-q4_0 (GGUF, DeepSeek 3's attention), t5-base or gated-delta
+(Qwen 3.5's layers; both float32); without one, all of them. They need 5 GB. A form that is there already is left alone. As in inference_models.py, every byte is a token.
 """
 
 import json
@@ -21,6 +21,8 @@ LAYERS = dict(hidden_size=2560, num_hidden_layers=6, intermediate_size=9728, num
 HEAD, WORDS = 128, 512
 MIXTURE = dict(hidden_size=1024, num_hidden_layers=12, intermediate_size=2816, num_attention_heads=16, num_key_value_heads=4)
 EXPERTS, USED = 8, 2
+LATENT = dict(hidden_size=1024, num_hidden_layers=12, intermediate_size=2816, num_attention_heads=16, num_key_value_heads=1)
+QUERY_RANK, RANK, PLAIN, ROTATED, VALUE = 512, 512, 128, 64, 128
 
 
 def linears():
@@ -142,6 +144,46 @@ def write_mixture(path):
     models.close(writer)
 
 
+# Latent attention, as llama.cpp has it: keys and values apart, each of a head's matrices by itself
+
+def write_latent(path):
+    hidden, inner, heads = LATENT["hidden_size"], LATENT["intermediate_size"], LATENT["num_attention_heads"]
+    writer = models.gguf_writer(path, LATENT, "deepseek2", ROTATED)
+    writer.add_leading_dense_block_count(LATENT["num_hidden_layers"])
+    writer.add_q_lora_rank(QUERY_RANK)
+    writer.add_kv_lora_rank(RANK)
+    writer.add_key_length(RANK + ROTATED)
+    writer.add_value_length(RANK)
+    writer.add_key_length_mla(PLAIN + ROTATED)
+    writer.add_value_length_mla(VALUE)
+    # No layer has experts, but llama.cpp wants their numbers.
+    writer.add_expert_count(EXPERTS)
+    writer.add_expert_used_count(USED)
+    writer.add_expert_feed_forward_length(inner)
+    writer.add_expert_shared_count(1)
+    writer.add_expert_weights_scale(1.0)
+    writer.add_expert_weights_norm(True)
+    writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+    random = np.random.default_rng(11)
+
+    def add(name, *shape):
+        writer.add_tensor(f"{name}.weight", (random.standard_normal(shape, dtype=np.float32) * np.float32(0.02)).astype(np.float16))
+
+    add("token_embd", models.VOCABULARY, hidden)
+    writer.add_tensor("output_norm.weight", np.ones(hidden, np.float32))
+    for layer in range(LATENT["num_hidden_layers"]):
+        place = f"blk.{layer}"
+        for norm, width in (("attn_norm", hidden), ("ffn_norm", hidden), ("attn_q_a_norm", QUERY_RANK), ("attn_kv_a_norm", RANK)):
+            writer.add_tensor(f"{place}.{norm}.weight", np.ones(width, np.float32))
+        for name, *shape in (
+            ("attn_q_a", QUERY_RANK, hidden), ("attn_q_b", heads * (PLAIN + ROTATED), QUERY_RANK),
+            ("attn_kv_a_mqa", RANK + ROTATED, hidden), ("attn_k_b", heads, RANK, PLAIN), ("attn_v_b", heads, VALUE, RANK),
+            ("attn_output", hidden, heads * VALUE), ("ffn_gate", inner, hidden), ("ffn_up", inner, hidden), ("ffn_down", hidden, inner),
+        ):
+            add(f"{place}.{name}", *shape)
+    models.close(writer)
+
+
 # Models that transformers makes
 
 def write_t5(folder):
@@ -170,11 +212,11 @@ def write_gated_delta(folder):
 
 
 def make(folder, form):
-    if form == "mixture-q4_0":
+    if form in WRITERS:
         target = folder / f"{form}.gguf"
         if not target.exists():
-            source = folder / "mixture-f16.gguf"
-            write_mixture(source)
+            source = folder / f"{form}-source.gguf"
+            WRITERS[form](source)
             models.quantise(source, target, "q4_0")
             source.unlink()
         return
@@ -189,7 +231,8 @@ def make(folder, form):
     (target / "done").touch()
 
 
-FORMS = [*PACKINGS, "mixture-q4_0", "t5-base", "gated-delta"]
+WRITERS = {"mixture-q4_0": write_mixture, "latent-q4_0": write_latent}
+FORMS = [*PACKINGS, *WRITERS, "t5-base", "gated-delta"]
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or not set(sys.argv[2:]) <= set(FORMS):

@@ -71,9 +71,9 @@ def tokens():
 
 # GGUF
 
-def gguf_writer(path, size):
-    """A Llama of this size without its tensors."""
-    writer = gguf.GGUFWriter(path, "llama")
+def gguf_writer(path, size, architecture="llama", rotated=HEAD):
+    """A model of this size, a Llama if not told otherwise, without its tensors."""
+    writer = gguf.GGUFWriter(path, architecture)
     writer.add_name("random weights for timing")
     writer.add_context_length(32768)
     writer.add_embedding_length(size["hidden_size"])
@@ -82,7 +82,7 @@ def gguf_writer(path, size):
     writer.add_head_count(size["num_attention_heads"])
     writer.add_head_count_kv(size["num_key_value_heads"])
     writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_dimension_count(HEAD)
+    writer.add_rope_dimension_count(rotated)
     writer.add_rope_freq_base(10000.0)
     writer.add_vocab_size(VOCABULARY)
     writer.add_file_type(1)

@@ -12,6 +12,7 @@ Each mechanism matters: the script fails where switching one off moves no logit 
 says how far each moves them.
 """
 
+import inspect
 import json
 import logging
 import pathlib
@@ -110,8 +111,10 @@ def greedy(model, ids, count=32):
     """The most likely continuation with a cache, and how near the second best came."""
     step, cache, picked, gap = ids, None, [], float("inf")
     for _ in range(count):
-        answer = model(input_ids=torch.tensor([step]), past_key_values=cache, use_cache=True)
-        cache = answer.past_key_values
+        # State spaces alone have another name for it.
+        name = "past_key_values" if "past_key_values" in inspect.signature(model.forward).parameters else "cache_params"
+        answer = model(input_ids=torch.tensor([step]), **{name: cache}, use_cache=True)
+        cache = answer[name]
         best = answer.logits[0, -1].double().topk(2)
         gap = min(gap, float(best.values[0] - best.values[1]))
         step = [int(best.indices[0])]

@@ -36,12 +36,12 @@ def numbers_that_choose(model, seed):
             buffer.copy_((torch.randn(buffer.shape, generator=generator) * 0.3).bfloat16())
 
 
-def make(name, model_type, seed, scales=None, published=True, scale=1.5, **config):
+def make(name, model_type, seed, scales=None, published=True, scale=1.5, base=BASE, **config):
     """A folder with a random model in bfloat16: under the names that published files have, or those of the class."""
     folder = MICRO / name
     folder.mkdir(parents=True, exist_ok=True)
     goldens.short_tokenizer(folder)
-    config = dict(model_type=model_type) | BASE | config
+    config = dict(model_type=model_type) | base | config
     config = {key: value for key, value in config.items() if key != "torch_dtype" or value}
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     made = transformers.AutoConfig.from_pretrained(folder, attn_implementation="eager")

@@ -32,16 +32,17 @@ enum EngineTask {
             folder: file,
             // An encoder-decoder has fewer positions: all of its own.
             options: ModelOptions(
-                threads: threads, context: work == "answers" ? nil : work.hasSuffix("8000") ? 8192 : 4096))
+                threads: threads, context: work == "answers" ? nil : work.hasPrefix("decode at") ? 8192 : 4096))
         var rates: [Double] = []
         // The first run does not count. The second begins with another letter, so that nothing is cached.
         for run in 0...1 {
             switch work {
             case "decode":
                 rates.append(try await generate(model, run, 8, steps).tokensPerSecond)
-            case "decode at 8000":
+            case "decode at 4000", "decode at 8000":
                 // The same text again: only what follows is measured.
-                rates.append(try await generate(model, 0, 8000, steps).tokensPerSecond)
+                let position = work.hasSuffix("4000") ? 4000 : 8000
+                rates.append(try await generate(model, 0, position, steps).tokensPerSecond)
             // Every weight is read once a token: of these models nothing else is in the file.
             case "bytes":
                 rates.append(

@@ -25,7 +25,16 @@ struct Encoders {
                 name: name, command: Command(program, words, in: box.environment),
                 inspect: { [.texts: try Engine.perSecond($0)] })
         }
-        return works.map { shape, work, factor in
+        let fromShell = Contest(
+            work: "a sentence from the command line to its vector, MiniLM", measures: [.wall],
+            bars: [Bar(.wall, .most(0.06))], warmUps: 2,
+            ours: Contestant(
+                name: "hub try --embed",
+                command: Command(
+                    suite.tools.hub, ["try", Path.join(folder, "minilm"), "--embed", "A sentence."],
+                    in: box.environment)),
+            peers: [])
+        let beside = works.map { shape, work, factor in
             let model = Path.join(folder, shape)
             return Contest(
                 work: "\(shape), \(titles[work] ?? work), \(threads) threads", measures: [.texts],
@@ -36,5 +45,6 @@ struct Encoders {
                         side(name, python, ["Benchmarks/encoders_peer.py", engine, model, threads, work]))
                 })
         }
+        return beside + [fromShell]
     }
 }

@@ -51,6 +51,10 @@ struct Families {
                 "\(work), 2 of 8 experts, Q4_0", measure, 1.2, hub("mixture-q4_0.gguf", work, measure),
                 llama("mixture-q4_0.gguf", work, measure))
         }
+        let latent = contest(
+            "decode at position 4,000, latent attention, Q4_0", .decode, 1.2,
+            hub("latent-q4_0.gguf", "decode at 4000", .decode), llama("latent-q4_0.gguf", "decode at 4000", .decode)
+        )
         let delta = [("decode", Measure.decode), ("prefill 512", .prompt)].map { work, measure in
             contest(
                 "\(work), gated delta, float32", measure, 1.2, hub("gated-delta", work, measure),
@@ -59,6 +63,6 @@ struct Families {
         let answers = contest(
             "128 tokens read and 64 written, T5 base, float32", .texts, 1.2, hub("t5-base", "answers", .texts),
             torch("t5-base", "answers", .texts))
-        return packed + mixture + delta + [answers]
+        return packed + mixture + [latent] + delta + [answers]
     }
 }

@@ -51,6 +51,7 @@ static void scan_head(const hub_space *s, size_t head) {
         double told = (double)s->steps[row * s->heads + head] + (double)s->biases[head];
         float step = (float)(told > 20 ? told : log1p(exp(told)));
         if (step < s->least_step) step = s->least_step;
+        if (step > s->most_step) step = s->most_step;
         float decay = (float)exp((double)(s->rates[head] * step));
         for (size_t i = 0; i < size; i++) out[i] = s->skips[head] * x[i];
         for (size_t n = 0; n < s->state_size; n++) {
@@ -75,4 +76,22 @@ void hub_scan_space(hub_team *team, const hub_space *s) {
     hub_space job = *s;
     size_t each = s->count * s->state_size * s->head_size;
     hub_team_run(team, s->heads, 1 + 16384 / (each ? each : 1), scan, &job);
+}
+
+struct selecting {
+    const hub_kernels *kernels;
+    const hub_selection *selection;
+};
+
+static void select_channels(void *context, size_t worker, size_t begin, size_t end) {
+    (void)worker;
+    const struct selecting *job = context;
+    size_t first = begin * CONVOLVED, last = end * CONVOLVED, channels = job->selection->channels;
+    job->kernels->select(job->selection, first, last < channels ? last : channels);
+}
+
+void hub_select(hub_team *team, const hub_selection *s) {
+    struct selecting job = {hub_team_kernels(team), s};
+    size_t each = CONVOLVED * s->state_size * s->count;
+    hub_team_run(team, (s->channels + CONVOLVED - 1) / CONVOLVED, 1 + 4096 / (each ? each : 1), select_channels, &job);
 }

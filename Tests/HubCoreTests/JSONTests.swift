@@ -125,6 +125,19 @@ import Testing
         for depth in [1025, 100_000] { #expect(throws: JSONError.self) { try JSON.parse(nested(depth)) } }
     }
 
+    @Test func pythonsWordsForNumbersAreRead() throws {
+        let text = #"{"a": [0.0, Infinity, -Infinity], "NaN": NaN, "b": "Infinity \" NaN", "c": 9007199254740993}"#
+        let json = try JSON.parsePython(Array(text.utf8))
+        #expect(json["a"]?.array?.map(\.double) == [0, .infinity, -.infinity])
+        #expect(
+            json["NaN"]?.double?.isNaN == true && json["b"]?.string == #"Infinity \" NaN"#.replacing("\\", with: "")
+        )
+        #expect(json["c"]?.int == 9_007_199_254_740_993)
+        for wrong in ["{\"a\": Infinit}", "[+Infinity]", "[NaN", "[InfinityNaN]"] {
+            #expect(throws: JSONError.self) { try JSON.parsePython(Array(wrong.utf8)) }
+        }
+    }
+
     @Test(arguments: [Double.nan, .infinity, -.infinity])
     func aNumberThatJSONCannotHoldIsWrittenAsNull(_ value: Double) {
         #expect(JSON.array([.double(value)]).text() == "[null]")

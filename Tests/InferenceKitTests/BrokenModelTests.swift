@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("model_type", "mamba" as JSON, "architecture mamba"),
+        ("model_type", "xlstm" as JSON, "architecture xlstm"),
         ("rope_scaling", .object(["rope_type": "axial", "factor": 8]), "rope_scaling axial"),
         ("hidden_act", "mish", "activation mish"), ("num_local_experts", 8, "a mixture of experts"),
         ("architectures", .array(["LlamaForQuestionAnswering"]), "LlamaForQuestionAnswering"),

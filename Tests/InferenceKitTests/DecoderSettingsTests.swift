@@ -34,7 +34,12 @@ import Testing
         ("nemotron", "hidden_act", "relu"), ("nemotron", "norm_eps", .double(0.5)),
         ("nemotron", "partial_rotary_factor", 1), ("ministral", "sliding_window", 200),
         ("ministral", "layer_types", .array(["sliding_attention", "sliding_attention"])),
-        ("arcee", "hidden_act", "relu"),
+        ("arcee", "hidden_act", "relu"), ("mamba2", "time_step_limit", .array([.double(0.5), 9])),
+        ("mamba2", "time_step_limit", .array([0, .double(0.25)])), ("falcon_mamba", "mixer_rms_eps", 3),
+        ("nemotron_h", "time_step_min", .double(0.5)), ("nemotron_h", "routed_scaling_factor", 3),
+        ("nemotron_h", "mlp_hidden_act", "silu"), ("nemotron_h", "norm_topk_prob", false),
+        ("deepseek_v2", "routed_scaling_factor", 3), ("deepseek_v3", "routed_scaling_factor", 1),
+        ("deepseek_v3", "norm_topk_prob", false),
     ]) func eachMovesTheLogits(model: String, key: String, value: JSON?) async throws {
         let golden = try Fixtures.json("goldens/micro-\(model).json")
         let prompt = try #require(golden["prompts"]?.array?[0]["text"]?.string)

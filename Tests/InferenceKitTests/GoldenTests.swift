@@ -20,7 +20,8 @@ import Testing
             "micro-gemma3n", "micro-gemma4", "micro-gemma4-large", "micro-gemma4-unified", "micro-gemma4-mixture",
             "micro-qwen3-moe", "micro-qwen3-moe-together", "micro-qwen2-moe", "micro-mixtral", "micro-gpt-oss",
             "micro-gpt-oss-mxfp4", "micro-deepseek_v2", "micro-deepseek_v3", "micro-glm4_moe_lite",
-            "micro-glm4_moe", "micro-minimax_m2", "micro-nemotron_h",
+            "micro-glm4_moe", "micro-minimax_m2", "micro-nemotron_h", "micro-mamba", "micro-falcon_mamba",
+            "micro-mamba2",
             "micro-qwen3_5-text", "micro-qwen3_5", "micro-qwen3_5-moe", "micro-qwen3-next",
         ] + DenseDecoders.goldens
     private static let quantized = [
@@ -48,7 +49,8 @@ import Testing
         "micro-gguf-phi3", "micro-gguf-gpt2",
         "micro-gguf-qwen3-moe", "micro-gguf-qwen2-moe", "micro-gguf-mixtral",
         "micro-gguf-gpt-oss", "micro-gguf-deepseek-v2", "micro-gguf-deepseek-v3",
-        "micro-gguf-qwen3_5", "micro-gguf-qwen3_5-moe",
+        "micro-gguf-qwen3_5", "micro-gguf-qwen3_5-moe", "micro-gguf-mamba", "micro-gguf-falcon-mamba",
+        "micro-gguf-mamba2",
     ]
 
     private func golden(_ name: String) throws -> (golden: JSON, path: String) {

@@ -108,11 +108,11 @@ import Testing
 
     @Test func whatFailsIsNamedAndTheRestIsSkipped() async throws {
         let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["config.json"])
-        try folder.write("config.json", #"{"model_type": "mamba", "architectures": ["MambaForCausalLM"]}"#)
+        try folder.write("config.json", #"{"model_type": "xlstm", "architectures": ["xLSTMForCausalLM"]}"#)
         let test = try await SmokeTest.run(folder: folder.path)
         #expect(test.verdict == .fail && test.failure?.code == .unsupportedModel && test.generation == nil)
         #expect(test.checks.map(\.status) == [.pass, .fail, .skip, .skip, .skip, .skip, .skip, .skip])
-        #expect(test.checks[1].detail.contains("architecture mamba"))
+        #expect(test.checks[1].detail.contains("architecture xlstm"))
     }
 
     @Test func damagedWeightsFailTheForwardPass() async throws {

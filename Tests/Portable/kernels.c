@@ -588,6 +588,49 @@ static void recurrent(hub_team *one, hub_team *three) {
     }
 }
 
+/// A selective state space against plain loops in double precision; cut in two, and by other threads, to the bit.
+static void selective(hub_team *one, hub_team *three) {
+    enum { ROWS = 5, CHANNELS = 217, SIZE = 6, STATE = SIZE * CHANNELS };
+    const char *name = hub_kernels_name(hub_team_kernels(one));
+    static float x[ROWS * CHANNELS], steps[ROWS * CHANNELS], writes[ROWS * SIZE], reads[ROWS * SIZE], rates[STATE];
+    static float skips[CHANNELS], out[2][ROWS * CHANNELS], states[3][STATE];
+    // Steps from nearly nothing to where the logarithm is the step itself.
+    for (int i = 0; i < ROWS * CHANNELS; i++) x[i] = real(), steps[i] = 12 * real();
+    for (int i = 0; i < ROWS * SIZE; i++) writes[i] = real(), reads[i] = real();
+    for (int i = 0; i < STATE; i++) rates[i] = -1 - real() / 2;
+    for (int i = 0; i < CHANNELS; i++) skips[i] = real();
+    for (int cut = 0; cut <= 3; cut += 3)
+        for (int i = 0; i < 2; i++) {
+            // One piece, then two; the second with three threads.
+            int first = i ? cut : 0, rows = i ? ROWS - cut : cut;
+            hub_state_row places[ROWS];
+            for (int row = 0; row < rows; row++) {
+                int at = (first + row) % 3;
+                places[row] = (hub_state_row){first + row ? states[(at + 2) % 3] : NULL, states[at]};
+            }
+            hub_selection selection = {
+                .rows = places, .count = (size_t)rows, .channels = CHANNELS, .state_size = SIZE, .x = x + first * CHANNELS,
+                .steps = steps + first * CHANNELS, .writes = writes + first * SIZE, .reads = reads + first * SIZE,
+                .rates = rates, .skips = skips, .out = out[cut > 0] + first * CHANNELS};
+            hub_select(i ? three : one, &selection);
+        }
+    check(!memcmp(out[0], out[1], sizeof out[0]), "cut selection", name, "");
+    double worst = 0;
+    for (int channel = 0; channel < CHANNELS; channel++) {
+        double s[SIZE] = {0};
+        for (int row = 0; row < ROWS; row++) {
+            double at = x[row * CHANNELS + channel], step = log1p(exp(steps[row * CHANNELS + channel])), sum = skips[channel] * at;
+            for (int n = 0; n < SIZE; n++) {
+                s[n] = s[n] * exp(rates[n * CHANNELS + channel] * step) + step * writes[row * SIZE + n] * at;
+                sum += s[n] * reads[row * SIZE + n];
+            }
+            worst = fmax(worst, fabs(sum - out[0][row * CHANNELS + channel]) / (1 + fabs(sum)));
+        }
+    }
+    if (worst > 1e-5) printf("%g ", worst);
+    check(worst <= 1e-5, "selection", name, "");
+}
+
 static void count_items(void *context, size_t worker, size_t begin, size_t end) {
     (void)worker;
     for (size_t i = begin; i < end; i++) ((uint8_t *)context)[i]++;
@@ -618,6 +661,7 @@ int hub_check_kernels(int *count) {
         between(one);
         groups(one, three);
         recurrent(one, three);
+        selective(one, three);
         hub_team_destroy(one);
         hub_team_destroy(three);
     }

@@ -46,7 +46,7 @@ typedef struct {
 void hub_delta_rule(hub_team *team, const hub_delta *delta);
 
 /// Mamba 2's selective state space (https://arxiv.org/abs/2405.21060). A head's state S is [state_size][head_size]; with
-/// t = max(least_step, softplus(step + bias)) a row makes
+/// t = min(most_step, max(least_step, softplus(step + bias))) a row makes
 /// S = e^(rate t) S + (t B) ⊗ x; out = Sᵀ C + skip x
 typedef struct {
     const hub_state_row *rows; ///< as above
@@ -58,7 +58,25 @@ typedef struct {
     const float *rates;        ///< [heads], negative
     const float *biases;       ///< [heads]
     const float *skips;        ///< [heads]
-    float least_step;
+    float least_step, most_step;
     float *out;                ///< [count][heads][head_size]
 } hub_space;
 void hub_scan_space(hub_team *team, const hub_space *space);
+
+/// Mamba's selective state space (https://arxiv.org/abs/2312.00752). A channel's state s has `state_size` numbers; with
+/// t = softplus(step) a row makes
+/// s[n] = e^(rate[n] t) s[n] + t B[n] x; out = Σ C[n] s[n] + skip x
+typedef struct {
+    const hub_state_row *rows; ///< as above
+    size_t count;
+    size_t state;              ///< as above; the state is [state_size][channels]
+    size_t channels, state_size;
+    const float *x;            ///< [count][channels]
+    const float *steps;        ///< [count][channels]
+    const float *writes;       ///< B: [count][state_size]
+    const float *reads;        ///< C: [count][state_size]
+    const float *rates;        ///< [state_size][channels], negative
+    const float *skips;        ///< [channels]
+    float *out;                ///< [count][channels]
+} hub_selection;
+void hub_select(hub_team *team, const hub_selection *selection);

@@ -92,3 +92,41 @@ static void delta_rule(const hub_delta *d, size_t head, float *scratch) {
         if (i < r.width) delta_columns(1, &r, i, r.width - i);
     }
 }
+
+/// log(1 + e^x). The logarithm of 1 + y, of a y up to 1, is twice the inverse hyperbolic tangent of y / (2 + y).
+INLINE vf softplus(vf x) {
+    vf size = MAX(x, -x), y = exponential(-size), z = y / ((vf)2.0f + y), square = z * z;
+    vf sum = (vf)(1.0f / 13);
+    sum = FMA(sum, square, (vf)(1.0f / 11));
+    sum = FMA(sum, square, (vf)(1.0f / 9));
+    sum = FMA(sum, square, (vf)(1.0f / 7));
+    sum = FMA(sum, square, (vf)(1.0f / 5));
+    sum = FMA(sum, square, (vf)(1.0f / 3));
+    sum = FMA(sum, square, (vf)1.0f);
+    return FMA((vf)2.0f * z, sum, MAX(x, (vf)0.0f));
+}
+
+INLINE void select_vector(const hub_selection *s, size_t i, size_t left) {
+    const vf skip = load(s->skips + i, left);
+    for (size_t row = 0; row < s->count; row++) {
+        const float *before = s->rows[row].before ? s->rows[row].before + s->state + i : NULL;
+        float *after = s->rows[row].after + s->state + i;
+        const vf x = load(s->x + row * s->channels + i, left), step = softplus(load(s->steps + row * s->channels + i, left));
+        const vf added = step * x;
+        vf sum = skip * x;
+        for (size_t n = 0; n < s->state_size; n++) {
+            vf decay = exponential(step * load(s->rates + n * s->channels + i, left));
+            vf old = before ? load(before + n * s->channels, left) : (vf)0.0f;
+            vf state = FMA(decay, old, added * (vf)s->writes[row * s->state_size + n]);
+            store(after + n * s->channels, state, left);
+            sum = FMA(state, (vf)s->reads[row * s->state_size + n], sum);
+        }
+        store(s->out + row * s->channels + i, sum, left);
+    }
+}
+
+static void select_all(const hub_selection *s, size_t begin, size_t end) {
+    size_t i = begin;
+    for (; i + LANES <= end; i += LANES) select_vector(s, i, LANES);
+    if (i < end) select_vector(s, i, end - i);
+}

@@ -126,7 +126,7 @@ final class HeaderReader: Sendable {
                     .digestMismatch, "\(path) has the digest \(found) instead of \(file.digest)",
                     context: .init(path: path))
             }
-            do throws(JSONError) { return try JSON.parse(bytes) } catch {
+            do throws(JSONError) { return try JSON.parsePython(bytes) } catch {
                 throw AIError.malformed(path, "\(error)", cause: error)
             }
         }

@@ -49,7 +49,7 @@ extension PullPlan {
             let bytes = try cachedBeginning(of: file, Int(file.size))
         else { return nil }
         // Running the model reports the error; here the other rule applies.
-        guard let json = try? JSON.parse(bytes) else { return nil }
+        guard let json = try? JSON.parsePython(bytes) else { return nil }
         return try? ModelConfiguration(json, path: file.path)
     }
 }

@@ -50,11 +50,11 @@ struct NormBlock: Sendable {
         self.weight = weight.widened()
     }
 
-    /// One of groups of a row, whose weights are one vector.
+    /// One of groups of a row, whose weights follow each other.
     init(
         groups: Int, _ norm: ModelDescription.Norm, _ role: TensorRole, _ layer: Int, _ table: TensorTable
     ) throws(AIError) {
-        let weight = try table.vector(role, layer)
+        let weight = try table.numbers(role, layer)
         (self.norm, self.weight, width, bias, weights) = (norm, weight, weight.count / groups, nil, groups)
     }
 

@@ -6,12 +6,14 @@ enum RecurrentBlock: Sendable {
     case gatedDelta(GatedDeltaBlock)
     case shortConvolution(ShortConvolutionBlock)
     case space(StateSpaceBlock)
+    case selective(SelectiveSpaceBlock)
 
     init(_ d: ModelDescription.Recurrence, _ layer: Int, _ table: TensorTable) throws(AIError) {
         switch d {
         case .gatedDelta(let d): self = .gatedDelta(try GatedDeltaBlock(d, layer, table))
         case .shortConvolution(let d): self = .shortConvolution(try ShortConvolutionBlock(d, layer, table))
         case .space(let d): self = .space(try StateSpaceBlock(d, layer, table))
+        case .selective(let d): self = .selective(try SelectiveSpaceBlock(d, layer, table))
         }
     }
 
@@ -27,7 +29,22 @@ enum RecurrentBlock: Sendable {
         case .gatedDelta(let block): block.apply(x, rows: rows, state: state, w, space, into: out)
         case .shortConvolution(let block): block.apply(x, rows: rows, state: state, w, space, into: out)
         case .space(let block): block.apply(x, rows: rows, state: state, w, space, into: out)
+        case .selective(let block): block.apply(x, rows: rows, state: state, w, space, into: out)
         }
+    }
+}
+
+extension TensorTable {
+    /// The parts of a recurrence's input matrix, so many outputs each, with those of its bias, if it has one.
+    func recurrentInputs(_ layer: Int, _ sizes: [Int]) throws(AIError) -> [Linear] {
+        let bias = try bias(.recurrentInput, layer)?.array
+        var first = 0
+        var parts: [Linear] = []
+        for (matrix, size) in zip(try matrix(.recurrentInput, layer).split(1, sizes), sizes) {
+            parts.append(Linear(matrix, bias: bias.map { FloatBuffer(Array($0[first..<first + size])) }))
+            first += size
+        }
+        return parts
     }
 }
 

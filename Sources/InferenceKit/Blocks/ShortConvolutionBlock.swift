@@ -10,11 +10,7 @@ struct ShortConvolutionBlock: Sendable {
     private let output: Linear
 
     init(_ d: ModelDescription.Convolution, _ layer: Int, _ table: TensorTable) throws(AIError) {
-        let bias = try table.bias(.recurrentInput, layer)?.array
-        inputs = try table.matrix(.recurrentInput, layer).parts(3).enumerated().map { part, matrix in
-            let own = bias.map { FloatBuffer(Array($0[part * d.channels..<(part + 1) * d.channels])) }
-            return Linear(matrix: matrix, bias: own)
-        }
+        inputs = try table.recurrentInputs(layer, Array(repeating: d.channels, count: 3))
         convolution = try ConvolutionBlock(d, hasSiLU: false, layer, table)
         output = try table.linear(.recurrentOutput, layer)
     }

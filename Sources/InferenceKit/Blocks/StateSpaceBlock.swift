@@ -18,16 +18,15 @@ struct StateSpaceBlock: Sendable {
 
     init(_ d: ModelDescription.StateSpace, _ layer: Int, _ table: TensorTable) throws(AIError) {
         description = d
-        let parts = try table.matrix(.recurrentInput, layer).split(1, [d.width, d.convolution.channels, d.heads])
-        (gate, input, step) = (
-            Linear(parts[0], bias: nil), Linear(parts[1], bias: nil), Linear(parts[2], bias: nil)
-        )
+        let parts = try table.recurrentInputs(layer, [d.width, d.convolution.channels, d.heads])
+        (gate, input, step) = (parts[0], parts[1], parts[2])
         output = try table.linear(.recurrentOutput, layer)
         convolution = try ConvolutionBlock(d.convolution, hasSiLU: true, layer, table)
         norm = try NormBlock(groups: d.groups, d.norm, .recurrentNorm, layer, table)
-        rates = FloatBuffer(try table.vector(.recurrentRate, layer).array.map { -exp($0) })
+        let stored = try table.numbers(.recurrentRate, layer)
+        rates = d.isGGUF ? stored : FloatBuffer(stored.array.map { -exp($0) })
         stepBias = try table.vector(.recurrentStepBias, layer)
-        skips = try table.vector(.recurrentSkip, layer)
+        skips = try table.numbers(.recurrentSkip, layer)
     }
 
     func apply(
@@ -52,7 +51,8 @@ struct StateSpaceBlock: Sendable {
             scan.rates = UnsafePointer(rates.start)
             scan.biases = UnsafePointer(stepBias.start)
             scan.skips = UnsafePointer(skips.start)
-            scan.least_step = d.leastStep
+            scan.least_step = d.steps.lowerBound
+            scan.most_step = d.steps.upperBound
             scan.out = space.results.start
             hub_scan_space(team, &scan)
         }

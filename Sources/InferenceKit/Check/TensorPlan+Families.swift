@@ -43,48 +43,6 @@ extension TensorPlan {
                     t5("?decoder", feedForward: 2))),
         ], defaults: ["relative_attention_num_buckets": 32])
 
-    private static let mambaTop = """
-        embeddings.weight v h
-        norm_f.weight h
-        ^lm_head.weight v h
-        """
-
-    /// The common parts of both Mamba versions.
-    private static func backbone(_ lines: String, defaults: [String: Int]) -> TensorPlan {
-        TensorPlan(
-            mark: "embeddings.weight", prefix: "backbone.", top: mambaTop,
-            stacks: [Stack(name: "layers.", lines: lines)], defaults: defaults)
-    }
-
-    private static let mamba = backbone(
-        """
-        norm.weight h
-        mixer.A_log i|expand*h state_size
-        mixer.D i|expand*h
-        mixer.conv1d.weight i|expand*h _ _
-        mixer.conv1d.bias i|expand*h ?use_conv_bias
-        mixer.in_proj.weight 2*i|2*expand*h h
-        mixer.in_proj.bias 2*i|2*expand*h ?use_bias
-        mixer.x_proj.weight r+2*state_size i|expand*h
-        mixer.dt_proj.* i|expand*h r
-        mixer.out_proj.weight h i|expand*h
-        mixer.out_proj.bias h ?use_bias
-        """, defaults: ["expand": 2, "state_size": 16, "use_conv_bias": 1])
-    private static let mamba2 = backbone(
-        """
-        norm.weight h
-        mixer.A_log num_heads
-        mixer.D num_heads
-        mixer.dt_bias num_heads
-        mixer.conv1d.weight expand*h+2*n_groups*state_size _ _
-        mixer.conv1d.bias expand*h+2*n_groups*state_size ?use_conv_bias
-        mixer.in_proj.weight 2*expand*h+2*n_groups*state_size+num_heads h
-        mixer.in_proj.bias 2*expand*h+2*n_groups*state_size+num_heads ?use_bias
-        mixer.norm.weight expand*h
-        mixer.out_proj.weight h expand*h
-        mixer.out_proj.bias h ?use_bias
-        """, defaults: ["expand": 2, "state_size": 128, "n_groups": 8, "num_heads": 128, "use_conv_bias": 1])
-
     private static let families: [String: TensorPlan] = [
         "opt": TensorPlan(
             mark: "decoder.embed_tokens.weight", prefix: "model.",
@@ -111,6 +69,5 @@ extension TensorPlan {
                         """)
             ], defaults: ["do_layer_norm_before": 1]),
         "t5": t5, "mt5": t5,
-        "mamba": mamba, "falcon_mamba": mamba, "mamba2": mamba2,
     ]
 }

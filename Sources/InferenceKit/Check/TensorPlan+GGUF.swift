@@ -53,22 +53,9 @@ extension TensorPlan {
     private static let factors = joined(
         "~rope_freqs.weight _", "~rope_factors_long.weight _", "~rope_factors_short.weight _")
 
-    private static let mambaFile = """
-        attn_norm.weight h
-        ssm_in.weight 2*inner_size h
-        ssm_conv1d.weight inner_size conv_kernel
-        ssm_conv1d.bias inner_size
-        ssm_x.weight time_step_rank+2*state_size inner_size
-        ssm_dt.weight inner_size time_step_rank
-        ssm_dt.bias inner_size
-        ssm_a inner_size state_size
-        ssm_d inner_size
-        ssm_out.weight h inner_size
-        """
     static let gguf: [String: TensorPlan] = [
         "llama4": file(
-            joined(norms3, attention3, gated3, experts3(), shared3("moe_intermediate_size")), top: factors),
-        "mamba": file(mambaFile),
+            joined(norms3, attention3, gated3, experts3(), shared3("moe_intermediate_size")), top: factors)
     ]
 
     /// The GGUF name of a `model_type`: in most cases the same without underscores.

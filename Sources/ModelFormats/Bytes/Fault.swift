@@ -40,7 +40,7 @@ package enum JSONFile {
     /// - Throws: ``ErrorCode/malformedModel`` if it is not JSON.
     package static func read(_ path: String) throws(AIError) -> JSON? {
         guard let bytes = try FileSystem.contents(path, limit: 256 << 20) else { return nil }
-        do throws(JSONError) { return try JSON.parse(bytes) } catch {
+        do throws(JSONError) { return try JSON.parsePython(bytes) } catch {
             throw .malformed(path, "\(error)", cause: error)
         }
     }

@@ -154,6 +154,7 @@ extension ModelConfiguration {
         ("attention.key_length_mla", "qk_head_dim"), ("attention.value_length_mla", "v_head_dim"),
         ("attention.value_length", "value_length"), ("ssm.conv_kernel", "conv_kernel"),
         ("ssm.inner_size", "inner_size"), ("ssm.state_size", "state_size"),
-        ("ssm.time_step_rank", "time_step_rank"),
+        ("ssm.time_step_rank", "time_step_rank"), ("ssm.group_count", "n_groups"),
+        ("ssm.dt_b_c_rms", "ssm_dt_b_c_rms"),
     ]
 }

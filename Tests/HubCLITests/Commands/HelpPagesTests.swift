@@ -63,7 +63,7 @@ import Testing
             page.lines.contains { $0.hasPrefix("bert ") && $0.contains("vectors ") && $0.contains("safetensors ") }
         )
         #expect(families.first { $0["model_type"]?.string == "mistral" }?["gguf"]?.string == "llama")
-        #expect(families.first { $0["model_type"]?.string == "mamba" }?["runs"]?.bool == false)
+        #expect(families.first { $0["model_type"]?.string == "llama4" }?["runs"]?.bool == false)
         #expect(document.strings("formats").starts(with: ["safetensors", "gguf", "mlx", "pickle"]))
         #expect(document.strings("quantizations").starts(with: ["none"]))
     }

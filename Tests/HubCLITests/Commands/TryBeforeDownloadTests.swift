@@ -18,20 +18,20 @@ import Testing
     }
 
     @Test func anotherArchitectureIsRefusedBeforeTheDownload() async throws {
-        let repository = try ModelRepository("org/mamba", in: stage.root)
-        try repository.write("config.json", #"{"model_type": "mamba", "architectures": ["MambaForCausalLM"]}"#)
+        let repository = try ModelRepository("org/xlstm", in: stage.root)
+        try repository.write("config.json", #"{"model_type": "xlstm", "architectures": ["xLSTMForCausalLM"]}"#)
         try repository.random("model.safetensors", size: 300_000)
-        let result = try await stage.run("try", "org/mamba", "--yes")
+        let result = try await stage.run("try", "org/xlstm", "--yes")
         #expect(result.status == 7 && result.output.isEmpty)
         #expect(
             result.error.hasPrefix(
-                "hub: org/mamba cannot be run yet: architecture mamba\n     hub help architectures lists what hub runs, such as: hub try "
+                "hub: org/xlstm cannot be run yet: architecture xlstm\n     hub help architectures lists what hub runs, such as: hub try "
             ))
         #expect(result.error.hasSuffix("\n     transformers may run it, in Python\n"))
-        #expect(try await stage.run("try", "org/mamba", "x", "--yes", "--json").errorCode() == "unsupported_model")
+        #expect(try await stage.run("try", "org/xlstm", "x", "--yes", "--json").errorCode() == "unsupported_model")
         #expect(fetched() == ["config.json", "config.json"] && !FileSystem.exists(stage.cache))
         // Checks that compute nothing do not count.
-        _ = try await stage.run("try", "org/mamba", "--inspect", "--yes")
+        _ = try await stage.run("try", "org/xlstm", "--inspect", "--yes")
         #expect(FileSystem.exists(stage.cache))
     }
 
@@ -44,10 +44,10 @@ import Testing
         // Behind the key: its type, and the length of the text.
         let value = key.upperBound + 12
         #expect(Array(bytes[value..<value + 5]) == Array("llama".utf8))
-        bytes.replaceSubrange(value..<value + 5, with: Array("mamba".utf8))
+        bytes.replaceSubrange(value..<value + 5, with: Array("xlstm".utf8))
         try repository.write("many-F16.gguf", bytes)
         let result = try await stage.run("try", "org/many-GGUF", "--yes")
-        #expect(result.status == 7 && result.error.contains("cannot be run yet: architecture mamba"))
+        #expect(result.status == 7 && result.error.contains("cannot be run yet: architecture xlstm"))
         #expect(
             result.error.hasSuffix(
                 "llama.cpp runs it: hub pull org/many-GGUF:many-F16.gguf && llama-cli -m \"$(hub path org/many-GGUF:many-F16.gguf)\"\n"

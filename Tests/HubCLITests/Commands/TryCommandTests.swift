@@ -249,10 +249,10 @@ extension JSONObject {
 
     @Test func whatCannotRunYetIsNamedAndNothingElseIsSaid() async throws {
         let place = try TemporaryFolder(linking: "tiny-shakespeare", except: ["config.json"])
-        try place.write("config.json", #"{"model_type": "mamba", "architectures": ["MambaForCausalLM"]}"#)
+        try place.write("config.json", #"{"model_type": "xlstm", "architectures": ["xLSTMForCausalLM"]}"#)
         let result = try await stage.run("try", place.path)
         #expect(result.status == 7 && result.output.isEmpty)
-        #expect(result.error.contains("cannot be run yet: architecture mamba"))
+        #expect(result.error.contains("cannot be run yet: architecture xlstm"))
         let document = try await stage.run("try", place.path, "--json")
         #expect(try document.errorCode() == "unsupported_model")
         #expect(try document.document()["verdict"]?.string == "fail")

@@ -58,7 +58,7 @@ import Testing
             let repository = try ModelRepository("org/m-4bit", in: root)
             let config = try Fixtures.text("tiny-shakespeare-mlx-4bit/config.json")
             try repository.write(
-                "config.json", config.replacing("\"llama\"", with: "\"mamba\"").replacing("Llama", with: "Mamba"))
+                "config.json", config.replacing("\"llama\"", with: "\"xlstm\"").replacing("Llama", with: "xLSTM"))
             for name in ["model.safetensors", "tokenizer.json"] {
                 try repository.write(name, Fixtures.bytes("tiny-shakespeare-mlx-4bit/\(name)"))
             }

@@ -3,7 +3,7 @@ import Testing
 
 extension Fixtures {
     /// A fixture's JSON.
-    package static func json(_ name: String) throws -> JSON { try JSON.parse(bytes(name)) }
+    package static func json(_ name: String) throws -> JSON { try JSON.parsePython(bytes(name)) }
 
     /// A fixture's text.
     package static func text(_ name: String) throws -> String { String(decoding: try bytes(name), as: UTF8.self) }

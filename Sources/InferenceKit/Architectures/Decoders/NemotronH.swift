@@ -10,10 +10,9 @@ extension Architecture {
         var model = try settings.decoder()
         let kinds = try settings.halves(model.layers.count)
         let norm = ModelDescription.Norm(epsilon: Float(settings.number("layer_norm_epsilon") ?? 1e-5))
-        let space = kinds.contains("M") ? try settings.stateSpace(norm) : nil
+        let space = kinds.contains("M") ? try settings.stateSpace(norm, .nemotronH) : nil
         let experts = kinds.contains("E") ? try settings.plainExperts() : nil
         let activation = settings.activation(settings.text("mlp_hidden_act"), default: .squaredRelu)
-        if settings.flag("use_bias") == true { settings.obstacles.append("use_bias") }
         model.finalNorm = norm
         for (index, kind) in kinds.enumerated() {
             var layer = model.layers[index]
@@ -78,25 +77,6 @@ extension Settings {
             throw .malformed(path, "hybrid_override_pattern has other kinds of layers than M, *, - and E")
         }
         return kinds
-    }
-
-    fileprivate mutating func stateSpace(_ norm: ModelDescription.Norm) throws(AIError)
-        -> ModelDescription.StateSpace
-    {
-        func size(_ names: String...) throws(AIError) -> Int {
-            let size = try need(names.compactMap { count($0) }.first, names[0])
-            guard size <= 65_536 else { throw .malformed(path, "\(names[0]) is \(size), more than 65536") }
-            return size
-        }
-        expect("mamba_hidden_act", "silu")
-        let (heads, headSize) = (try size("mamba_num_heads"), try size("mamba_head_dim"))
-        let (groups, stateSize) = (try size("n_groups", "mamba_n_groups"), try size("ssm_state_size"))
-        return ModelDescription.StateSpace(
-            heads: heads, groups: groups, headSize: headSize, stateSize: stateSize,
-            convolution: .init(
-                channels: heads * headSize + 2 * groups * stateSize, taps: try size("conv_kernel", "mamba_d_conv"),
-                hasBias: flag("use_conv_bias") ?? flag("mamba_conv_bias") ?? true),
-            norm: norm, leastStep: Float(number("time_step_min") ?? number("mamba_dt_min") ?? 0.001))
     }
 
     /// Experts without gates.

@@ -6,6 +6,7 @@ extension ModelDescription {
         /// matrices around it have one, too.
         case shortConvolution(Convolution)
         case space(StateSpace)
+        case selective(SelectiveSpace)
     }
 
     /// Mamba 2's selective state space (https://arxiv.org/abs/2405.21060) after a convolution of its input and of what
@@ -20,10 +21,36 @@ extension ModelDescription {
         var stateSize: Int
         var convolution: Convolution
         var norm: Norm
-        /// The least time step.
-        var leastStep: Float
+        /// The time steps that there may be.
+        var steps: ClosedRange<Float>
+        /// Whether the matrices around it have biases.
+        var hasBias = false
+        /// Whether the file is GGUF: rates are stored as they are and not as logarithms of what is subtracted, rates and
+        /// skips as matrices of one column, the norm group by group.
+        var isGGUF = false
 
         var width: Int { heads * headSize }
+    }
+
+    /// Mamba's selective state space (https://arxiv.org/abs/2312.00752) after a convolution of its input, from which also
+    /// come the time steps, by way of fewer numbers, and what writes to the state and reads it. The result is gated. As
+    /// transformers' `MambaMixer`.
+    struct SelectiveSpace: Sendable, Hashable {
+        /// Numbers that the state has for each channel.
+        var stateSize: Int
+        /// Numbers that time steps are made of.
+        var stepRank: Int
+        var convolution: Convolution
+        /// Of those numbers, of what writes and of what reads; nil for none.
+        var norm: Norm?
+        /// Whether the matrices around it have biases.
+        var hasBias = false
+        /// Whether the rates of decay are stored as they are; otherwise as logarithms of what is subtracted.
+        var storesRates = false
+
+        var channels: Int { convolution.channels }
+        /// The widths of what is made of the convolution's result.
+        var parts: [Int] { [stepRank, stateSize, stateSize] }
     }
 
     /// The gated delta rule (https://arxiv.org/abs/2412.06464) after a convolution of queries, keys and values; the result
@@ -107,11 +134,27 @@ extension ModelDescription.Recurrence {
             ]
         case .space(let d):
             [
-                (.recurrentInput, [d.width + d.convolution.channels + d.heads, width], false),
-                (.convolution, d.convolution.shape, d.convolution.hasBias), (.recurrentRate, [d.heads], false),
-                (.recurrentStepBias, [d.heads], false), (.recurrentSkip, [d.heads], false),
-                (.recurrentNorm, [d.width], false), (.recurrentOutput, [width, d.width], false),
+                (.recurrentInput, [d.width + d.convolution.channels + d.heads, width], d.hasBias),
+                (.convolution, d.convolution.shape, d.convolution.hasBias),
+                (.recurrentRate, d.isGGUF ? [d.heads, 1] : [d.heads], false),
+                (.recurrentStepBias, [d.heads], false),
+                (.recurrentSkip, d.isGGUF ? [d.heads, 1] : [d.heads], false),
+                (.recurrentNorm, d.isGGUF ? [d.groups, d.width / d.groups] : [d.width], false),
+                (.recurrentOutput, [width, d.width], d.hasBias),
             ]
+        case .selective(let d):
+            [
+                (.recurrentInput, [2 * d.channels, width], d.hasBias),
+                (.convolution, d.convolution.shape, d.convolution.hasBias),
+                (.recurrentParts, [d.parts.reduce(0, +), d.channels], false),
+                (.recurrentStep, [d.channels, d.stepRank], true),
+                (.recurrentRate, [d.channels, d.stateSize], false),
+                (.recurrentSkip, [d.channels], false), (.recurrentOutput, [width, d.channels], d.hasBias),
+            ]
+                + (d.norm?.hasWeight == true
+                    ? zip([.recurrentStepNorm, .recurrentWriteNorm, .recurrentReadNorm], d.parts).map {
+                        ($0, [$1], false)
+                    } : [])
         }
     }
 
@@ -121,6 +164,7 @@ extension ModelDescription.Recurrence {
         case .gatedDelta(let d): d.convolution.stateSize + d.valueWidth * d.keySize
         case .shortConvolution(let d): d.stateSize
         case .space(let d): d.convolution.stateSize + d.width * d.stateSize
+        case .selective(let d): d.convolution.stateSize + d.channels * d.stateSize
         }
     }
 
@@ -130,6 +174,7 @@ extension ModelDescription.Recurrence {
         case .gatedDelta(let d): d.convolution.channels
         case .shortConvolution(let d): d.channels
         case .space(let d): d.convolution.channels
+        case .selective(let d): d.channels
         }
     }
 
@@ -139,15 +184,17 @@ extension ModelDescription.Recurrence {
         case .gatedDelta(let d): d.valueWidth
         case .shortConvolution(let d): d.channels
         case .space(let d): d.width
+        case .selective(let d): d.channels
         }
     }
 
-    /// Its heads, each with numbers of its own in a row.
+    /// Its heads, each with numbers of its own in a row; where each channel is one, at least as many as its parts.
     var heads: Int {
         switch self {
         case .gatedDelta(let d): d.valueHeads
         case .shortConvolution: 0
         case .space(let d): d.heads
+        case .selective(let d): max(d.channels, d.parts.reduce(0, +))
         }
     }
 
@@ -163,6 +210,7 @@ extension ModelDescription.Recurrence {
         case .space(let d):
             if d.heads % d.groups != 0 { return "\(d.heads) heads are not divisible by \(d.groups) groups" }
             return d.convolution.fault
+        case .selective(let d): return d.convolution.fault
         }
     }
 }

@@ -18,6 +18,8 @@ indirect enum TensorRole: Sendable, Hashable {
     /// strongly a value is learned.
     case recurrentInput, recurrentGate, recurrentStep, recurrentBeta, convolution
     case recurrentRate, recurrentStepBias, recurrentNorm, recurrentSkip, recurrentOutput
+    /// Of Mamba: what time steps are made of, what writes to the state and what reads it; and their norms.
+    case recurrentParts, recurrentStepNorm, recurrentWriteNorm, recurrentReadNorm
     case feedForwardNorm, gate, up, down, feedForwardPostNorm
     case positiveSlope, negativeSlope, commonSlope, largestExponent
     case detourLeft, detourRight, detourNorm

@@ -1,0 +1,104 @@
+import HubCore
+import ModelFormats
+
+/// What a family calls the sizes of its state spaces; the first name that a configuration has counts.
+struct SpaceNames {
+    var heads: [String]
+    var headSize: [String]
+    var groups: [String]
+    var stateSize: [String]
+    var taps: [String]
+    var convolutionBias: [String]
+    /// Whether the matrices around it have biases.
+    var bias: String
+    var activation: String
+    /// The least time step.
+    var leastStep: [String] = []
+
+    static let nemotronH = SpaceNames(
+        heads: ["mamba_num_heads"], headSize: ["mamba_head_dim"], groups: ["n_groups", "mamba_n_groups"],
+        stateSize: ["ssm_state_size"], taps: ["conv_kernel", "mamba_d_conv"],
+        convolutionBias: ["use_conv_bias", "mamba_conv_bias"], bias: "use_bias", activation: "mamba_hidden_act",
+        leastStep: ["time_step_min", "mamba_dt_min"])
+    static let mamba2 = SpaceNames(
+        heads: ["num_heads"], headSize: ["head_dim"], groups: ["n_groups"], stateSize: ["state_size"],
+        taps: ["conv_kernel"], convolutionBias: ["use_conv_bias"], bias: "use_bias", activation: "hidden_act")
+}
+
+extension Settings {
+    /// Mamba 2's state space. Where no least time step has a name, `time_step_limit` has it and the greatest one.
+    mutating func stateSpace(
+        _ norm: ModelDescription.Norm, _ names: SpaceNames
+    ) throws(AIError) -> ModelDescription.StateSpace {
+        expect(names.activation, "silu")
+        let heads = try spaceSize(isGGUF ? ["time_step_rank"] : names.heads)
+        let headSize = try isGGUF ? spaceSize(["inner_size"]) / heads : spaceSize(names.headSize)
+        if headSize * heads == 0 || isGGUF && count("inner_size") != heads * headSize {
+            throw .malformed(path, "inner_size is not divisible by time_step_rank \(heads)")
+        }
+        let (groups, stateSize) = (try spaceSize(names.groups), try spaceSize(names.stateSize))
+        return ModelDescription.StateSpace(
+            heads: heads, groups: groups, headSize: headSize, stateSize: stateSize,
+            convolution: .init(
+                channels: heads * headSize + 2 * groups * stateSize, taps: try spaceSize(names.taps),
+                hasBias: names.convolutionBias.compactMap { flag($0) }.first ?? true,
+                layout: isGGUF ? .plain : .torch),
+            norm: norm, steps: try steps(names), hasBias: flag(names.bias) ?? false, isGGUF: isGGUF)
+    }
+
+    /// The time steps that there may be.
+    private func steps(_ names: SpaceNames) throws(AIError) -> ClosedRange<Float> {
+        if !names.leastStep.isEmpty {
+            return Float(names.leastStep.compactMap { number($0) }.first ?? 0.001)...(.infinity)
+        }
+        guard let limit = list("time_step_limit") else { return 0...(.infinity) }
+        // transformers 5 writes infinity as an object.
+        let ends = limit.compactMap { $0.double ?? $0["__float__"]?.string.flatMap(Double.init) }.map { Float($0) }
+        guard limit.count == 2, ends.count == 2, ends[0] <= ends[1] else {
+            throw .malformed(path, "time_step_limit is not a range")
+        }
+        return ends[0]...ends[1]
+    }
+
+    /// Mamba's state space.
+    ///
+    /// - Parameter norm: of the parts; nil for none.
+    mutating func selectiveSpace(
+        width: Int, norm: ModelDescription.Norm?
+    ) throws(AIError) -> ModelDescription.SelectiveSpace {
+        expect("hidden_act", "silu")
+        let expanded = ((number("expand") ?? 2) * Double(width)).rounded(.down)
+        let channels = try isGGUF ? spaceSize(["inner_size"]) : need(Int(exactly: expanded), "whole expand")
+        guard (1...65_536).contains(channels) else {
+            throw .malformed(path, "its state space has \(channels) channels, not 1 to 65536")
+        }
+        let rank = try text("time_step_rank") == "auto" ? (width + 15) / 16 : spaceSize(["time_step_rank"])
+        return ModelDescription.SelectiveSpace(
+            stateSize: try spaceSize(["state_size"]), stepRank: rank,
+            convolution: .init(
+                channels: channels, taps: try spaceSize(["conv_kernel"]), hasBias: flag("use_conv_bias") ?? true,
+                layout: isGGUF ? .plain : .torch),
+            norm: norm, hasBias: flag("use_bias") ?? false, storesRates: isGGUF)
+    }
+
+    /// A size of a state space: small enough that products of three cannot overflow.
+    private func spaceSize(_ names: [String]) throws(AIError) -> Int {
+        let size = try need(names.compactMap { count($0) }.first, names[0])
+        guard size <= 65_536 else { throw .malformed(path, "\(names[0]) is \(size), more than 65536") }
+        return size
+    }
+
+    /// A decoder whose layers have one half, a recurrence after a norm.
+    mutating func recurrentDecoder(isTied: Bool) throws(AIError) -> ModelDescription {
+        let width = try need(configuration.hiddenSize, "hidden_size")
+        let epsilon = number("layer_norm_epsilon") ?? configuration.rmsNormEpsilon ?? 1e-5
+        let norm = ModelDescription.Norm(epsilon: Float(epsilon))
+        let layer = ModelDescription.Layer(norms: .before, norm: norm)
+        return ModelDescription(
+            vocabulary: try need(configuration.vocabulary, "vocab_size"), width: width,
+            // A state has no end: it is the memory that a text takes elsewhere that ends.
+            maxPositions: configuration.maxPositions ?? 1 << 20,
+            layers: Array(repeating: layer, count: try layerCount("num_hidden_layers")), finalNorm: norm,
+            head: .init(isTied: self.isTied(default: isTied)))
+    }
+}
