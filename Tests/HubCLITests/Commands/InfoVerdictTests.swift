@@ -26,7 +26,7 @@ import Testing
     @Test func whatIsNotSupportedIsNamed() async throws {
         for (card, why) in [
             (Self.tags("llama", "mxfp8"), "mxfp8 weights are"),
-            (Self.tags("xlstm"), "the architecture xlstm is"), (Self.tags("unheard"), "the architecture tiny is"),
+            (Self.tags("llama4"), "the architecture llama4 is"), (Self.tags("unheard"), "the architecture tiny is"),
         ] {
             let stage = try Self.stage("org/m", card)
             let result = try await stage.run("info", "org/m")

@@ -41,11 +41,11 @@ import Testing
     ]
 
     private static let others = [
-        model("xlstm", ["safetensors", "xlstm"]), model("mxfp8", ["safetensors", "llama", "mxfp8"]),
+        model("llama4", ["safetensors", "llama4"]), model("mxfp8", ["safetensors", "llama", "mxfp8"]),
         model("onnx", library: "transformers.js", ["onnx", "llama"]),
         model("wrong-class", task: nil, ["safetensors", "bert"], config("bert", "BertForQuestionAnswering")),
         model("other-type", ["safetensors", "llama", "mllama"], config("mllama", "MllamaForCausalLM")),
-        model("gguf-of-xlstm", library: "gguf", ["gguf", "llama"], ["gguf": .object(["architecture": "xlstm"])]),
+        model("gguf-of-llama4", library: "gguf", ["gguf", "llama"], ["gguf": .object(["architecture": "llama4"])]),
         model("adapter", library: "peft", ["safetensors", "llama"]),
         model("huge", ["safetensors", "llama"], ["safetensors": .object(["total": 90_000_000_000_000])]),
         model("answers", task: "question-answering", ["safetensors", "bert"]),
@@ -76,10 +76,10 @@ import Testing
         for name in Self.running.compactMap({ $0["id"]?.string?.dropFirst(4) }) {
             #expect(runs(String(name))?["possible"]?.bool == true, "\(name)")
         }
-        #expect(why("xlstm") == "the architecture xlstm is not supported yet")
+        #expect(why("llama4") == "the architecture llama4 is not supported yet")
         #expect(why("derived") == "its architecture is not supported yet")
         #expect(why("other-type") == "the architecture mllama is not supported yet")
-        #expect(why("gguf-of-xlstm") == "the architecture xlstm is not supported yet")
+        #expect(why("gguf-of-llama4") == "the architecture llama4 is not supported yet")
         #expect(why("mxfp8") == "mxfp8 weights are not supported yet")
         #expect(why("onnx") == "ONNX weights are not supported yet")
         #expect(why("wrong-class") == "the model class BertForQuestionAnswering is not supported yet")
@@ -93,7 +93,7 @@ import Testing
         let models = (0..<60).map { number in
             let runs = number % 10 == 9
             return Self.model(
-                "m\(number)", ["safetensors", runs ? "llama" : "xlstm"], downloads: Int64(100 - number))
+                "m\(number)", ["safetensors", runs ? "llama" : "llama4"], downloads: Int64(100 - number))
         }
         let stage = try Self.stage(page: 5, models)
         #expect(
@@ -105,7 +105,7 @@ import Testing
     @Test func theTableSaysHowFast() async throws {
         let stage = try Self.stage([
             Self.model("llama", ["safetensors", "llama"], ["safetensors": .object(["total": 1_000_000])]),
-            Self.model("xlstm", ["safetensors", "xlstm"]),
+            Self.model("llama4", ["safetensors", "llama4"]),
         ])
         let found = try await stage.run("search", "--runs")
         #expect(found.lines.count == 2 && found.lines[0].contains("MODEL") && found.lines[0].contains("TOKENS/S"))
