@@ -109,7 +109,9 @@ def logits(model, ids, **inputs):
 @torch.no_grad()
 def greedy(model, ids, count=32):
     """The most likely continuation with a cache, and how near the second best came."""
-    step, cache, picked, gap = ids, None, [], float("inf")
+    # Bamba makes no cache of its own.
+    cache = transformers.DynamicCache(config=model.config) if model.config.model_type == "bamba" else None
+    step, picked, gap = ids, [], float("inf")
     for _ in range(count):
         # State spaces alone have another name for it.
         name = "past_key_values" if "past_key_values" in inspect.signature(model.forward).parameters else "cache_params"

@@ -39,7 +39,13 @@ import Testing
         ("nemotron_h", "time_step_min", .double(0.5)), ("nemotron_h", "routed_scaling_factor", 3),
         ("nemotron_h", "mlp_hidden_act", "silu"), ("nemotron_h", "norm_topk_prob", false),
         ("deepseek_v2", "routed_scaling_factor", 3), ("deepseek_v3", "routed_scaling_factor", 1),
-        ("deepseek_v3", "norm_topk_prob", false),
+        ("deepseek_v3", "norm_topk_prob", false), ("falcon_h1", "embedding_multiplier", 1),
+        ("falcon_h1", "lm_head_multiplier", 1), ("falcon_h1", "mlp_multipliers", nil),
+        ("falcon_h1", "key_multiplier", 1), ("falcon_h1", "attention_in_multiplier", 1),
+        ("falcon_h1", "attention_out_multiplier", 1), ("falcon_h1", "ssm_in_multiplier", 1),
+        ("falcon_h1", "ssm_out_multiplier", 1), ("falcon_h1", "ssm_multipliers", nil),
+        ("falcon_h1-normed", "mamba_norm_before_gate", true),
+        ("granite4-mamba", "residual_multiplier", 1), ("jamba", "num_experts_per_tok", 1),
     ]) func eachMovesTheLogits(model: String, key: String, value: JSON?) async throws {
         let golden = try Fixtures.json("goldens/micro-\(model).json")
         let prompt = try #require(golden["prompts"]?.array?[0]["text"]?.string)
@@ -73,7 +79,7 @@ import Testing
         ),
         ("mpt", "no_bias", false, "no_bias false"),
         ("mpt", "attn_config", .object(["attn_type": "multiquery_attention"]), "attn_type multiquery_attention"),
-        ("granite4", "layer_types", .array(["mamba", "attention"]), "layers of Mamba 2"),
+        ("falcon_h1", "attention_bias", true, "attention_bias"),
         ("granite4", "position_embedding_type", "alibi", "position_embedding_type alibi"),
         ("phimoe", "num_experts_per_tok", 3, "num_experts_per_tok 3"),
     ]) func whatDoesNotRunIsNamed(model: String, key: String, value: JSON, name: String) async throws {
@@ -91,6 +97,8 @@ import Testing
         ("granite", "logits_scaling", 0, "logits_scaling is 0"),
         ("ernie4_5-moe", "moe_num_shared_experts", -1, "moe_num_shared_experts is not a number of experts"),
         ("hunyuan", "rope_scaling", .object(["type": "dynamic", "factor": 1, "alpha": -1]), "alpha is -1"),
+        ("falcon_h1", "ssm_multipliers", .array([1, 2]), "ssm_multipliers is not 5 numbers"),
+        ("falcon_h1", "key_multiplier", 0, "key_multiplier is 0"),
     ]) func whatCannotBeIsRefused(model: String, key: String, value: JSON, name: String) async throws {
         let folder = try folder(model, key, value)
         defer { withExtendedLifetime(folder) {} }

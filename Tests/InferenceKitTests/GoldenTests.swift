@@ -21,7 +21,8 @@ import Testing
             "micro-qwen3-moe", "micro-qwen3-moe-together", "micro-qwen2-moe", "micro-mixtral", "micro-gpt-oss",
             "micro-gpt-oss-mxfp4", "micro-deepseek_v2", "micro-deepseek_v3", "micro-glm4_moe_lite",
             "micro-glm4_moe", "micro-minimax_m2", "micro-nemotron_h", "micro-mamba", "micro-falcon_mamba",
-            "micro-mamba2",
+            "micro-mamba2", "micro-granite4-mamba", "micro-bamba", "micro-falcon_h1", "micro-falcon_h1-normed",
+            "micro-falcon_h1-normed-first", "micro-jamba",
             "micro-qwen3_5-text", "micro-qwen3_5", "micro-qwen3_5-moe", "micro-qwen3-next",
         ] + DenseDecoders.goldens
     private static let quantized = [

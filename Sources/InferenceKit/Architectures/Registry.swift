@@ -12,7 +12,7 @@ enum Architectures {
         .camembert, .electra, .distilbert, .albert, .nomicBert, .modernBert, .gte, .jinaV3, .euroBert, .esm,
         .embeddingGemma, .mpnet, .debertaV2, .deberta,
         .mobileBert, .qwen2Moe, .qwen3Moe, .mixtral, .gptOss, .deepSeek, .glm4Moe, .miniMaxM2, .nemotronH, .mamba,
-        .mamba2, .falconMamba, .t5,
+        .mamba2, .falconMamba, .bamba, .falconH1, .jamba, .t5,
         .bart, .marian,
         .m2m100, .chronos,
         .gptNeoX, .gptJ, .phi, .falcon, .stableLM, .bloom, .gptNeo, .starCoder,

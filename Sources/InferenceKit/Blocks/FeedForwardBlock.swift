@@ -7,6 +7,7 @@ struct FeedForwardBlock: Sendable {
     private let activation: hub_activation
     /// Standard deviations above the mean up to which gates are cut off; nil for none.
     private let cutoff: Double?
+    private let gateFactor: Float
     /// In place of the activation; nil for none.
     private let xielu: hub_xielu?
     /// nil for a plain one.
@@ -17,7 +18,7 @@ struct FeedForwardBlock: Sendable {
     /// - Parameter earlier: the number of one before the layer's last; nil for that.
     init(_ d: ModelDescription.FeedForward, _ layer: Int, earlier: Int? = nil, _ table: TensorTable) throws(AIError)
     {
-        activation = d.activation.kernel
+        (activation, gateFactor) = (d.activation.kernel, d.gateFactor)
         cutoff = d.sparsity > 0 ? Self.deviations(below: d.sparsity) : nil
         xielu = d.hasXIELU ? try table.xielu(layer) : nil
         gate = d.isGated ? try table.linear(.gate, layer) : nil
@@ -37,7 +38,7 @@ struct FeedForwardBlock: Sendable {
 
     /// What every row of a mixture goes through.
     init(sharedOf d: ModelDescription.Experts, _ layer: Int, _ table: TensorTable) throws(AIError) {
-        activation = d.activation.kernel
+        (activation, gateFactor) = (d.activation.kernel, 1)
         (cutoff, xielu) = (nil, nil)
         gate = try table.optionalLinear(.sharedGate, layer)
         up = try table.linear(.sharedUp, layer)
@@ -49,6 +50,7 @@ struct FeedForwardBlock: Sendable {
         let (columns, inner) = (up.columns, up.rows)
         if let gate {
             w.multiply(x, rows: rows, columns: columns, [(gate, w.gate.start), (up, w.up.start)])
+            if gateFactor != 1 { hub_scale(w.team.team, w.gate.start, gateFactor, rows * inner) }
             if let cutoff { hub_cut(w.team.team, w.gate.start, rows, inner, cutoff) }
             hub_activate(w.team.team, activation, w.gate.start, w.up.start, inner, rows, inner, w.gate.start)
         } else {

@@ -18,8 +18,9 @@ struct LayerBlock: Sendable {
     private let streams: StreamMixBlock?
     /// Of the rows after it.
     private let factor: Float
-    /// Of what a half adds.
+    /// Of what a half adds, and of each block.
     private let added: Float
+    private let factors: ModelDescription.Factors
 
     /// What the first half is, if it attends.
     private enum First {
@@ -64,7 +65,7 @@ struct LayerBlock: Sendable {
         _ d: ModelDescription.Layer, of model: ModelDescription, rotary: (RotaryBlock, Int)?,
         distances: DistanceBlock?, _ layer: Int, _ table: TensorTable
     ) throws(AIError) {
-        (placement, added) = (d.norms, d.added)
+        (placement, added, factors) = (d.norms, d.added, d.factors)
         input = if let inputs = model.layerInputs { try LayerInputBlock(inputs, layer, table) } else { nil }
         detour = d.detourRank == nil ? nil : try DetourBlock(d.norm, layer, table)
         streams = if let streams = model.streams { try StreamMixBlock(streams, layer, table) } else { nil }
@@ -169,8 +170,10 @@ struct LayerBlock: Sendable {
     private func oneByOne(
         _ step: Step, _ stream: FloatBuffer, layer: Int, state: Int, width: Int, _ w: Workspace
     ) {
-        if let (block, norms) = attention {
-            half(norms, stream, step.count, width, w) { x in
+        if let attention, let recurrence {
+            beside(attention.block, recurrence.block, attention.norms, step, layer, state, width, w)
+        } else if let (block, norms) = attention {
+            half(norms, stream, step.count, width, w, factors.attention) { x in
                 block.apply(
                     bottleneck?.asked(w) ?? x, values: bottleneck?.valued(w), step, layer: layer, w, into: w.branch)
             }
@@ -186,16 +189,29 @@ struct LayerBlock: Sendable {
                 block.apply(x, rows: step.count, w, into: w.branch)
             }
         }
-        if let (block, norms) = recurrence {
-            half(norms, stream, step.count, width, w) { x in
+        if attention == nil, let (block, norms) = recurrence {
+            half(norms, stream, step.count, width, w, factors.recurrence) { x in
                 block.apply(x, rows: step.count, state: state, w, into: w.branch)
             }
         }
         for (block, norms) in feedForwards {
-            half(norms, stream, step.count, width, w) { x in
+            half(norms, stream, step.count, width, w, factors.feedForward) { x in
                 block.apply(x, of: stream, rows: step.count, w, into: w.branch)
             }
         }
+    }
+
+    /// A recurrence and attention of the same rows, after one norm.
+    private func beside(
+        _ attention: First, _ recurrence: RecurrentBlock, _ norms: Norms, _ step: Step, _ layer: Int, _ state: Int,
+        _ width: Int, _ w: Workspace
+    ) {
+        let (rows, team) = (step.count, w.team)
+        norms.before?.apply(w.hidden.start, rows: rows, team, into: w.normed.start)
+        recurrence.apply(w.normed, rows: rows, state: state, w, into: w.branch)
+        hub_add(team.team, w.hidden.start, w.branch.start, added * factors.recurrence, rows * width)
+        attention.apply(w.normed, step, layer: layer, w, into: w.branch)
+        hub_add(team.team, w.hidden.start, w.branch.start, added * factors.attention, rows * width)
     }
 
     /// Both halves of the same rows; so the second norm comes before the first addition.
@@ -212,7 +228,7 @@ struct LayerBlock: Sendable {
 
     /// One half: the norm before, the block, the addition, the norm after.
     private func half(
-        _ norms: Norms, _ stream: FloatBuffer, _ rows: Int, _ width: Int, _ w: Workspace,
+        _ norms: Norms, _ stream: FloatBuffer, _ rows: Int, _ width: Int, _ w: Workspace, _ factor: Float = 1,
         _ block: (FloatBuffer) -> Void
     ) {
         if let before = norms.before {
@@ -224,7 +240,7 @@ struct LayerBlock: Sendable {
         if placement == .around || placement == .inside {
             norms.after?.apply(w.branch.start, rows: rows, w.team, into: w.branch.start)
         }
-        hub_add(w.team.team, stream.start, w.branch.start, added, rows * width)
+        hub_add(w.team.team, stream.start, w.branch.start, added * factor, rows * width)
         if placement == .after { norms.after?.apply(stream.start, rows: rows, w.team, into: stream.start) }
     }
 }

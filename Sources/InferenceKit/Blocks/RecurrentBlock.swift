@@ -56,13 +56,19 @@ struct ConvolutionBlock: Sendable {
     private let bias: FloatBuffer?
     private let hasSiLU: Bool
 
-    init(_ d: ModelDescription.Convolution, hasSiLU: Bool, _ layer: Int, _ table: TensorTable) throws(AIError) {
+    /// - Parameter factors: of the inputs of so many channels, one after the other; none for 1.
+    init(
+        _ d: ModelDescription.Convolution, hasSiLU: Bool, _ layer: Int, _ table: TensorTable,
+        factors: [(factor: Float, count: Int)] = []
+    ) throws(AIError) {
         (description, self.hasSiLU) = (d, hasSiLU)
         let stored = try table.numbers(.convolution, layer)
         weights = FloatBuffer(stored.count)
+        let factors = factors.flatMap { Array(repeating: $0.factor, count: $0.count) }
         for channel in 0..<d.channels {
             for tap in 0..<d.taps {
-                weights.start[tap * d.channels + channel] = stored.start[channel * d.taps + tap]
+                let weight = stored.start[channel * d.taps + tap]
+                weights.start[tap * d.channels + channel] = factors.isEmpty ? weight : weight * factors[channel]
             }
         }
         bias = try table.bias(.convolution, layer)

@@ -10,7 +10,7 @@ struct StateSpaceBlock: Sendable {
     private let step: Linear
     private let output: Linear
     private let convolution: ConvolutionBlock
-    private let norm: NormBlock
+    private let norm: NormBlock?
     // By head.
     private let rates: FloatBuffer
     private let stepBias: FloatBuffer
@@ -21,8 +21,14 @@ struct StateSpaceBlock: Sendable {
         let parts = try table.recurrentInputs(layer, [d.width, d.convolution.channels, d.heads])
         (gate, input, step) = (parts[0], parts[1], parts[2])
         output = try table.linear(.recurrentOutput, layer)
-        convolution = try ConvolutionBlock(d.convolution, hasSiLU: true, layer, table)
-        norm = try NormBlock(groups: d.groups, d.norm, .recurrentNorm, layer, table)
+        let shared = d.groups * d.stateSize
+        convolution = try ConvolutionBlock(
+            d.convolution, hasSiLU: true, layer, table,
+            factors: [(d.factors.input, d.width), (d.factors.write, shared), (d.factors.read, shared)])
+        norm =
+            if let described = d.norm {
+                try NormBlock(groups: d.groups, described, .recurrentNorm, layer, table)
+            } else { nil }
         let stored = try table.numbers(.recurrentRate, layer)
         rates = d.isGGUF ? stored : FloatBuffer(stored.array.map { -exp($0) })
         stepBias = try table.vector(.recurrentStepBias, layer)
@@ -36,6 +42,8 @@ struct StateSpaceBlock: Sendable {
         w.multiply(
             x, rows: rows, columns: input.columns,
             [(gate, space.gates.start), (input, space.inputs.start), (step, space.steps.start)])
+        if d.factors.step != 1 { hub_scale(team, space.steps.start, d.factors.step, rows * d.heads) }
+        if d.factors.gate != 1 { hub_scale(team, space.gates.start, d.factors.gate, rows * d.width) }
         convolution.apply(space.inputs, state: state, w, space)
         space.rows.withUnsafeBufferPointer { states in
             var scan = hub_space()
@@ -56,9 +64,14 @@ struct StateSpaceBlock: Sendable {
             scan.out = space.results.start
             hub_scan_space(team, &scan)
         }
+        if d.gatesLast {
+            norm?.apply(space.results.start, rows: rows * d.groups, w.team, into: space.results.start)
+        }
         hub_activate(
             team, HUB_SILU, space.gates.start, space.results.start, d.width, rows, d.width, space.results.start)
-        norm.apply(space.results.start, rows: rows * d.groups, w.team, into: space.results.start)
+        if !d.gatesLast {
+            norm?.apply(space.results.start, rows: rows * d.groups, w.team, into: space.results.start)
+        }
         w.multiply(space.results, rows: rows, columns: d.width, [(output, out.start)])
     }
 }

@@ -2,7 +2,7 @@ import HubCore
 import ModelFormats
 
 /// Granite (https://arxiv.org/abs/2405.04324): Llama with factors of embeddings, scores, what halves add, and logits; also
-/// with experts. Of Granite 4 those models whose layers all have attention.
+/// with experts. Layers of Granite 4 have Mamba 2 in the place of attention.
 extension Architecture {
     static let granite = Architecture("Granite", ["granite"], gguf: ["granite"], classes: .decoder("Granite")) {
         settings throws(AIError) in
@@ -23,16 +23,12 @@ extension Architecture {
     }
 
     static let graniteHybrid = Architecture(
-        "Granite 4 (attention alone)", ["granitemoehybrid"], gguf: [], classes: .decoder("GraniteMoeHybrid"),
-        names: .graniteMoe
+        "Granite 4", ["granitemoehybrid"], gguf: [], classes: .decoder("GraniteMoeHybrid"),
+        names: .graniteHybrid
     ) { settings throws(AIError) in
         var model = try settings.decoder()
         try settings.multiply(&model)
-        let kinds = settings.configuration.layerKinds
-        if kinds.count != model.layers.count || !kinds.allSatisfy({ ["attention", "full_attention"].contains($0) })
-        {
-            settings.obstacles.append("layers of Mamba 2")
-        }
+        try settings.replaceAttention(of: &model)
         switch settings.text("position_embedding_type") {
         case "rope": break
         case nil, "nope": model.eachAttention { $0.rotary = nil }
@@ -83,6 +79,8 @@ extension Settings {
 }
 
 extension TensorNames {
+    fileprivate static let graniteHybrid = graniteMoe.withStateSpaces("mamba.")
+
     fileprivate static let graniteMoe: TensorNames = {
         let (block, shared) = ("block_sparse_moe.", "shared_mlp.")
         var names = llama.with([

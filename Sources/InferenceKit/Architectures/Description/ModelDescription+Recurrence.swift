@@ -10,8 +10,8 @@ extension ModelDescription {
     }
 
     /// Mamba 2's selective state space (https://arxiv.org/abs/2405.21060) after a convolution of its input and of what
-    /// writes to the state and reads it; the result is gated and then normalised, group by group. As transformers'
-    /// `NemotronHMamba2Mixer`.
+    /// writes to the state and reads it; the result is gated and then normalised, group by group, as in transformers'
+    /// `Mamba2Mixer`, or otherwise in `FalconH1Mixer`.
     struct StateSpace: Sendable, Hashable {
         var heads: Int
         /// Heads side by side of a group share what writes and reads.
@@ -20,7 +20,12 @@ extension ModelDescription {
         /// Numbers that the state has for each number of a head.
         var stateSize: Int
         var convolution: Convolution
-        var norm: Norm
+        /// nil where the result is gated alone.
+        var norm: Norm?
+        /// Whether the gate comes after the norm.
+        var gatesLast = false
+        /// Factors of the input matrix's parts.
+        var factors = Factors()
         /// The time steps that there may be.
         var steps: ClosedRange<Float>
         /// Whether the matrices around it have biases.
@@ -30,6 +35,14 @@ extension ModelDescription {
         var isGGUF = false
 
         var width: Int { heads * headSize }
+
+        struct Factors: Sendable, Hashable {
+            var gate: Float = 1
+            var input: Float = 1
+            var write: Float = 1
+            var read: Float = 1
+            var step: Float = 1
+        }
     }
 
     /// Mamba's selective state space (https://arxiv.org/abs/2312.00752) after a convolution of its input, from which also
@@ -139,9 +152,10 @@ extension ModelDescription.Recurrence {
                 (.recurrentRate, d.isGGUF ? [d.heads, 1] : [d.heads], false),
                 (.recurrentStepBias, [d.heads], false),
                 (.recurrentSkip, d.isGGUF ? [d.heads, 1] : [d.heads], false),
-                (.recurrentNorm, d.isGGUF ? [d.groups, d.width / d.groups] : [d.width], false),
                 (.recurrentOutput, [width, d.width], d.hasBias),
             ]
+                + (d.norm == nil
+                    ? [] : [(.recurrentNorm, d.isGGUF ? [d.groups, d.width / d.groups] : [d.width], false)])
         case .selective(let d):
             [
                 (.recurrentInput, [2 * d.channels, width], d.hasBias),

@@ -174,22 +174,25 @@ struct ModelDescription: Sendable, Hashable {
         var hasTensors: Bool { !isTied || hasBias || dense != nil || rest > 0 }
     }
 
-    /// A layer: attention or a recurrence, then a feed-forward block, each with its norms around it. Either may be missing.
+    /// A layer: attention or a recurrence, or both of the same rows, then a feed-forward block, each with its norms around it.
+    /// Any may be missing.
     struct Layer: Sendable, Hashable {
         var attention: Attention?
         /// Attention to the encoder's rows, after the layer's own.
         var crossAttention: Attention?
         /// Attention between the series of a group at one position, after the layer's own. A series alone sees itself only.
         var groupAttention: Attention?
-        /// In the place of attention.
+        /// In the place of attention, or beside it.
         var recurrence: Recurrence?
         var feedForward: FeedForward?
         /// In place of the feed-forward block, or beside it; nil for none.
         var experts: Experts?
         var norms: Norms
         var norm: Norm
-        /// Factor of what a half adds.
+        /// Factor of what a half adds,
         var added: Float = 1
+        /// and one of each block.
+        var factors = Factors()
         /// Whether attention has the norm before it that ``norms`` says: in ModernBERT, the first layer has none.
         var hasAttentionNorm = true
         /// Feed-forward blocks like the last one, before it.
@@ -200,6 +203,13 @@ struct ModelDescription: Sendable, Hashable {
         var detourRank: Int?
         /// Whether a stored number multiplies the rows after it.
         var hasFactor = false
+    }
+
+    /// Factors of what a layer's blocks make.
+    struct Factors: Sendable, Hashable {
+        var attention: Float = 1
+        var recurrence: Float = 1
+        var feedForward: Float = 1
     }
 
     /// A matrix with a norm makes the rows narrower for the layer's halves, and another one wide again, which is added to
@@ -301,6 +311,8 @@ struct ModelDescription: Sendable, Hashable {
         var activation: Activation
         /// `down(activation(gate(x)) * up(x))`; otherwise `down(activation(up(x)))`.
         var isGated: Bool
+        /// Of the gate, before the activation.
+        var gateFactor: Float = 1
         /// Whether the file has the numbers of an xIELU (https://arxiv.org/abs/2411.13010), which a plain block has in place
         /// of ``activation``.
         var hasXIELU = false

@@ -23,6 +23,18 @@ struct SpaceNames {
     static let mamba2 = SpaceNames(
         heads: ["num_heads"], headSize: ["head_dim"], groups: ["n_groups"], stateSize: ["state_size"],
         taps: ["conv_kernel"], convolutionBias: ["use_conv_bias"], bias: "use_bias", activation: "hidden_act")
+    /// Of decoders that have attention, too.
+    static let hybrid = SpaceNames(
+        heads: ["mamba_n_heads"], headSize: ["mamba_d_head"], groups: ["mamba_n_groups"],
+        stateSize: ["mamba_d_state"],
+        taps: ["mamba_d_conv"], convolutionBias: ["mamba_conv_bias"], bias: "mamba_proj_bias",
+        activation: "hidden_act")
+}
+
+/// What a family calls the sizes of Mamba's state spaces.
+struct SelectiveNames {
+    var (expand, rank, stateSize, taps) = ("expand", "time_step_rank", "state_size", "conv_kernel")
+    var (convolutionBias, bias) = ("use_conv_bias", "use_bias")
 }
 
 extension Settings {
@@ -32,7 +44,7 @@ extension Settings {
     ) throws(AIError) -> ModelDescription.StateSpace {
         expect(names.activation, "silu")
         let heads = try spaceSize(isGGUF ? ["time_step_rank"] : names.heads)
-        let headSize = try isGGUF ? spaceSize(["inner_size"]) / heads : spaceSize(names.headSize)
+        let headSize = try isGGUF ? spaceSize(["inner_size"]) / heads : spaceHead(names, heads)
         if headSize * heads == 0 || isGGUF && count("inner_size") != heads * headSize {
             throw .malformed(path, "inner_size is not divisible by time_step_rank \(heads)")
         }
@@ -44,6 +56,17 @@ extension Settings {
                 hasBias: names.convolutionBias.compactMap { flag($0) }.first ?? true,
                 layout: isGGUF ? .plain : .torch),
             norm: norm, steps: try steps(names), hasBias: flag(names.bias) ?? false, isGGUF: isGGUF)
+    }
+
+    /// Numbers in a head: a setting, or by the width that `mamba_expand` makes.
+    private func spaceHead(_ names: SpaceNames, _ heads: Int) throws(AIError) -> Int {
+        if names.headSize.contains(where: { count($0) != nil }) { return try spaceSize(names.headSize) }
+        let width = try need(configuration.hiddenSize, "hidden_size")
+        let all = count("mamba_d_ssm") ?? width * (count("mamba_expand") ?? 2)
+        guard all % heads == 0, all > 0 else {
+            throw .malformed(path, "\(all) channels are not divisible by \(heads) heads")
+        }
+        return all / heads
     }
 
     /// The time steps that there may be.
@@ -64,21 +87,21 @@ extension Settings {
     ///
     /// - Parameter norm: of the parts; nil for none.
     mutating func selectiveSpace(
-        width: Int, norm: ModelDescription.Norm?
+        width: Int, norm: ModelDescription.Norm?, _ names: SelectiveNames = .init()
     ) throws(AIError) -> ModelDescription.SelectiveSpace {
         expect("hidden_act", "silu")
-        let expanded = ((number("expand") ?? 2) * Double(width)).rounded(.down)
+        let expanded = ((number(names.expand) ?? 2) * Double(width)).rounded(.down)
         let channels = try isGGUF ? spaceSize(["inner_size"]) : need(Int(exactly: expanded), "whole expand")
         guard (1...65_536).contains(channels) else {
             throw .malformed(path, "its state space has \(channels) channels, not 1 to 65536")
         }
-        let rank = try text("time_step_rank") == "auto" ? (width + 15) / 16 : spaceSize(["time_step_rank"])
+        let rank = try text(names.rank) == "auto" ? (width + 15) / 16 : spaceSize([names.rank])
         return ModelDescription.SelectiveSpace(
-            stateSize: try spaceSize(["state_size"]), stepRank: rank,
+            stateSize: try spaceSize([names.stateSize]), stepRank: rank,
             convolution: .init(
-                channels: channels, taps: try spaceSize(["conv_kernel"]), hasBias: flag("use_conv_bias") ?? true,
+                channels: channels, taps: try spaceSize([names.taps]), hasBias: flag(names.convolutionBias) ?? true,
                 layout: isGGUF ? .plain : .torch),
-            norm: norm, hasBias: flag("use_bias") ?? false, storesRates: isGGUF)
+            norm: norm, hasBias: flag(names.bias) ?? false, storesRates: isGGUF)
     }
 
     /// A size of a state space: small enough that products of three cannot overflow.
@@ -100,5 +123,38 @@ extension Settings {
             maxPositions: configuration.maxPositions ?? 1 << 20,
             layers: Array(repeating: layer, count: try layerCount("num_hidden_layers")), finalNorm: norm,
             head: .init(isTied: self.isTied(default: isTied)))
+    }
+
+    /// Puts state spaces in the place of attention, where the kind of a layer says so.
+    mutating func replaceAttention(of model: inout ModelDescription) throws(AIError) {
+        let kinds =
+            configuration.layerKinds.isEmpty
+            ? Array(repeating: "linear_attention", count: model.layers.count) : configuration.layerKinds
+        guard kinds.count == model.layers.count else {
+            throw .malformed(path, "layer_types has \(kinds.count) kinds for \(model.layers.count) layers")
+        }
+        for (index, kind) in kinds.enumerated() {
+            switch kind {
+            case "attention", "full_attention": break
+            case "mamba", "linear_attention":
+                model.layers[index].attention = nil
+                model.layers[index].recurrence = .space(try stateSpace(model.layers[index].norm, .hybrid))
+            default: obstacles.append("layers of \(kind.printable)")
+            }
+        }
+    }
+}
+
+extension TensorNames {
+    /// The same with the tensors of state spaces, whose names begin so.
+    func withStateSpaces(_ start: String) -> TensorNames {
+        var names = with(
+            [
+                .recurrentInput: "in_proj", .convolution: "conv1d", .recurrentRate: "A_log",
+                .recurrentStepBias: "dt_bias",
+                .recurrentSkip: "D", .recurrentNorm: "norm", .recurrentOutput: "out_proj",
+            ].mapValues { start + $0 })
+        names.plain.formUnion([.recurrentRate, .recurrentStepBias, .recurrentSkip])
+        return names
     }
 }
