@@ -109,13 +109,17 @@ def logits(model, ids, **inputs):
 @torch.no_grad()
 def greedy(model, ids, count=32):
     """The most likely continuation with a cache, and how near the second best came."""
-    # Bamba makes no cache of its own.
-    cache = transformers.DynamicCache(config=model.config) if model.config.model_type == "bamba" else None
-    step, picked, gap = ids, [], float("inf")
+    step, cache, picked, gap = ids, None, [], float("inf")
+    takes = inspect.signature(model.forward).parameters
+    # State spaces alone have another name for it.
+    name = "past_key_values" if "past_key_values" in takes else "cache_params"
     for _ in range(count):
-        # State spaces alone have another name for it.
-        name = "past_key_values" if "past_key_values" in inspect.signature(model.forward).parameters else "cache_params"
-        answer = model(input_ids=torch.tensor([step]), **{name: cache}, use_cache=True)
+        inputs = {name: cache}
+        if "position_ids" in takes:
+            # Bamba asks its first layer how many positions there are, and a state space knows of none.
+            end = len(ids) + len(picked)
+            inputs["position_ids"] = torch.arange(end - len(step), end)[None]
+        answer = model(input_ids=torch.tensor([step]), **inputs, use_cache=True)
         cache = answer[name]
         best = answer.logits[0, -1].double().topk(2)
         gap = min(gap, float(best.values[0] - best.values[1]))

@@ -99,7 +99,7 @@ def granite4():
 def bamba():
     """Mamba 2 but for some layers, whose attention rotates half of a head."""
     folder = make(
-        "bamba", "bamba", 82, scales=SCALES, **HYBRID, num_hidden_layers=3, intermediate_size=48, attn_layer_indices=[1])
+        "bamba", "bamba", 92, scales=SCALES, **HYBRID, num_hidden_layers=3, intermediate_size=48, attn_layer_indices=[1])
     golden("bamba", folder, mixed(folder) | {
         "step's bias": goldens.weights(folder, zeroed("dt_bias")),
         "norm of groups": goldens.weights(folder, ones("mamba.norm.weight")),
