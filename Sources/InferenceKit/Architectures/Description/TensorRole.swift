@@ -1,5 +1,5 @@
 /// What a tensor is for.
-indirect enum TensorRole: Sendable, Hashable {
+enum TensorRole: Sendable, Hashable {
     // Of the model.
     case embedding, positions, tokenTypes, embeddingNorm, embeddingProjection, finalNorm, rotaryFactors,
         longFactors, shortFactors
@@ -32,7 +32,7 @@ indirect enum TensorRole: Sendable, Hashable {
     case denseNorm, expertsNorm, expertsPostNorm
     case sharedGate, sharedUp, sharedDown, sharedScore
     /// Of the encoder before a decoder.
-    case encoder(TensorRole)
+    indirect case encoder(TensorRole)
     /// Of a feed-forward block before the last one.
     case earlierUp(Int), earlierDown(Int), earlierNorm(Int)
     case bottleneckInput, bottleneckInputNorm, bottleneckQuery, bottleneckQueryNorm, bottleneckOutput,
