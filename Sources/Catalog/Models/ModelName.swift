@@ -74,7 +74,8 @@ enum ModelName {
     /// Whether a name says that the weights are of type FP8.
     static func isFP8(_ id: String) -> Bool { words(id).contains("fp8") }
 
-    private static func words(_ id: String) -> [Substring] {
+    /// The words of a model's name in lower case.
+    static func words(_ id: String) -> [Substring] {
         Path.name(id).lowercased().split { !($0.isLetter || $0.isNumber) }
     }
 

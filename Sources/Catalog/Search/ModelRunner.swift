@@ -89,8 +89,10 @@ extension ModelRecord {
     private var quantizations: [String] {
         let named = (tags ?? []).map { $0.lowercased() }.filter(Self.packings.contains)
         if !named.isEmpty { return named }
+        let inName = ModelName.words(repository.id.name).map(String.init).filter(Self.packings.contains)
+        if !inName.isEmpty { return inName }
         if let width = ["4-bit", "8-bit"].first(where: hasTag) { return [width] }
-        return isPacked || isFP8 ? ["quantized"] : []
+        return isPacked ? ["quantized"] : []
     }
 
     /// The tags of quantized weights in safetensors and pickles.

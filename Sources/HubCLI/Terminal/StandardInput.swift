@@ -24,31 +24,42 @@ enum StandardInput {
 
     /// The same as bytes, for what has to be UTF-8 by itself.
     static func bytes(limit: Int) async throws -> [UInt8] {
+        try await apart { try whole(0, "standard input", limit) }
+    }
+
+    /// The bytes of a pipe or device with a path, such as the shell's `<(command)`. Opening it may never return either.
+    static func bytes(ofPipe path: String, limit: Int) async throws -> [UInt8] {
         try await apart {
-            var bytes: [UInt8] = []
-            while let more = try read() {
-                bytes += more
-                guard bytes.count <= limit else {
-                    throw AIError(.invalidInput, "standard input has more than \(limit) bytes")
-                }
-            }
-            return bytes
+            let pipe = try FileDescriptor(path)
+            return try whole(pipe.raw, path, limit)
         }
     }
 
+    private static func whole(_ descriptor: Int32, _ name: String, _ limit: Int) throws(AIError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while let more = try read(descriptor, name) {
+            bytes += more
+            guard bytes.count <= limit else {
+                throw AIError(.invalidInput, "\(name.printable) has more than \(limit) bytes")
+            }
+        }
+        return bytes
+    }
+
     /// What there is, but at least a byte; nil at the end.
-    private static func read() throws(AIError) -> [UInt8]? {
+    private static func read(_ descriptor: Int32 = 0, _ name: String = "standard input") throws(AIError) -> [UInt8]?
+    {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
-            let count = buffer.withUnsafeMutableBytes { systemRead($0) }
+            let count = buffer.withUnsafeMutableBytes { systemRead(descriptor, $0) }
             if count > 0 { return Array(buffer[..<count]) }
             if count == 0 { return nil }
             if errno == EAGAIN || errno == EWOULDBLOCK {
                 // Another process that shares the descriptor may have made it non-blocking.
-                var waiting = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 _ = poll(&waiting, 1, -1)
             } else if errno != EINTR {
-                throw .system("cannot read", path: "standard input", errno: errno)
+                throw .system("cannot read", path: name, errno: errno)
             }
         }
     }
@@ -70,8 +81,8 @@ enum StandardInput {
 }
 
 /// `read` of the C library; inside the enumeration the name means its own function.
-private func systemRead(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    read(0, buffer.baseAddress, buffer.count)
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    read(descriptor, buffer.baseAddress, buffer.count)
 }
 
 /// A continuation that is resumed once, by whichever result comes first.

@@ -192,6 +192,7 @@ extension SupportedModels {
         return switch task {
         case "sentence-similarity": family.tasks.contains("feature-extraction")
         case "zero-shot-classification", "text-ranking": family.tasks.contains("text-classification")
+        case "translation", "summarization", "text2text-generation": family.tasks.contains(generation)
         case _ where seeing.contains(task):
             family.tasks.contains(generation)
                 && family.classes.keys.contains { $0.hasSuffix("ForConditionalGeneration") }

@@ -38,6 +38,9 @@ import Testing
         model("pickle", task: "fill-mask", ["pytorch", "bert"]),
         model("both", ["safetensors", "gguf", "llama", "mxfp8"]),
         model("sees", task: "image-text-to-text", ["safetensors", "gemma3"]),
+        model("translates", task: "translation", ["safetensors", "marian"]),
+        model("sums-up", task: "summarization", ["pytorch", "bart"]),
+        model("named-FP8", ["safetensors", "llama"]), model("named-AWQ", ["safetensors", "llama", "4-bit"]),
     ]
 
     private static let others = [
@@ -51,7 +54,8 @@ import Testing
         model("answers", task: "question-answering", ["safetensors", "bert"]),
         model("derived", task: "text-classification", ["safetensors", "other", "text-classification", "llama"]),
         model("speaks", library: "other-engine", task: "text-to-speech", ["safetensors", "llama"]),
-        model("nothing", library: nil, task: nil, []),
+        model("nothing", library: nil, task: nil, []), model("named-EXL3", ["safetensors", "llama"]),
+        model("4bit", ["safetensors", "llama"]),
     ]
 
     @Test func whatRunsIsFoundWhateverItsFormatAndTask() async throws {
@@ -81,6 +85,8 @@ import Testing
         #expect(why("other-type") == "the architecture mllama is not supported yet")
         #expect(why("gguf-of-llama4") == "the architecture llama4 is not supported yet")
         #expect(why("mxfp8") == "mxfp8 weights are not supported yet")
+        #expect(why("named-EXL3") == "exl3 weights are not supported yet")
+        #expect(why("4bit") == "quantized weights are not supported yet")
         #expect(why("onnx") == "ONNX weights are not supported yet")
         #expect(why("wrong-class") == "the model class BertForQuestionAnswering is not supported yet")
         #expect(why("adapter") == "it is an adapter for another model, which is not supported yet")

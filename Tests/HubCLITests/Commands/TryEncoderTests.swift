@@ -76,6 +76,17 @@ import Testing
         #expect(page.lines[2] == "0.401  \(texts[order[0]])")
         let quiet = try await stage.run("try", reranker, "--query", query, "--texts", place("texts.txt"), "-q")
         #expect(quiet.lines == order.map { texts[$0] })
+        for name in ["texts.json", "texts.txt"] {
+            let bytes = try #require(try FileSystem.contents(place(name)))
+            for file in ["-", "/dev/stdin"] {
+                let piped = try await stage.run(
+                    "try", reranker, "--query", query, "--texts", file, "-q",
+                    input: String(decoding: bytes, as: UTF8.self))
+                #expect(piped.lines == quiet.lines, "\(name) by \(file)")
+            }
+        }
+        let folder = try await stage.run("try", reranker, "--query", query, "--texts", place.path)
+        #expect(folder.status == 2 && folder.error.contains("is a folder"))
     }
 
     @Test func anEmbeddingModelRanksByCosine() async throws {

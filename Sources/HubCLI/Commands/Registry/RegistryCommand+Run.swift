@@ -180,21 +180,8 @@ extension RegistryCommand {
     private static let importLimit = 4 << 20
 
     private static func importing(_ file: String, _ context: Context) async throws {
-        let document: RegistryDocument
-        if file == "-" {
-            let bytes = try await StandardInput.bytes(limit: importLimit)
-            document = try RegistryDocument(bytes, source: "standard input")
-        } else {
-            let path = context.environment.expand(file)
-            document = try await Blocking.run {
-                guard let bytes = try FileSystem.contents(path, limit: importLimit) else {
-                    throw AIError(
-                        .fileNotFound, "\(path.printable) does not exist",
-                        advice: "hub registry export writes such a file", context: .init(path: path))
-                }
-                return try RegistryDocument(bytes, source: path)
-            }
-        }
+        let (bytes, source) = try await context.input(file, limit: importLimit)
+        let document = try RegistryDocument(bytes, source: source)
         let report = try await change(context) { $0.take(document) }
         let parts = [
             ("added", report.added), ("replaced", report.replaced), ("hidden", report.hidden),

@@ -69,28 +69,35 @@ extension TryCommand {
     /// The texts of the list in a file; none if no file was named.
     static func listedTexts(_ file: String?, _ context: Context) async throws -> [String] {
         guard let file else { return [] }
-        guard let list = try await json(file, context).array else {
-            throw AIError(.invalidInput, "\(file.printable) is not a JSON list of strings")
-        }
-        return try list.map { entry in
-            guard let text = entry.string else {
-                throw AIError(.invalidInput, "\(file.printable) is not a JSON list of strings")
-            }
-            return text
-        }
+        return try list(try await json(file, context), file)
     }
 
     /// The texts of a file: a JSON list of strings, or lines.
     static func texts(_ file: String?, _ context: Context) async throws -> [String] {
         guard let file else { return [] }
-        let whole = try await text(file, context)
-        if whole.first(where: { !$0.isWhitespace }) == "[" { return try await listedTexts(file, context) }
+        // Read once: it may be a pipe.
+        let (bytes, path) = try await context.input(file)
+        let whole = try text(bytes, file, path)
+        if whole.first(where: { !$0.isWhitespace }) == "[" { return try list(try json(bytes, file, path), file) }
         return whole.split(whereSeparator: \.isNewline).map(String.init)
+    }
+
+    private static func list(_ json: JSON, _ file: String) throws -> [String] {
+        let fault = AIError(.invalidInput, "\(file.printable) is not a JSON list of strings")
+        guard let list = json.array else { throw fault }
+        return try list.map { entry in
+            guard let text = entry.string else { throw fault }
+            return text
+        }
     }
 
     /// The text of a file.
     static func text(_ file: String, _ context: Context) async throws -> String {
-        let (bytes, path) = try await contents(file, context)
+        let (bytes, path) = try await context.input(file)
+        return try text(bytes, file, path)
+    }
+
+    private static func text(_ bytes: [UInt8], _ file: String, _ path: String) throws -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw AIError(.invalidInput, "\(file.printable) is not UTF-8", context: .init(path: path))
         }
@@ -98,18 +105,13 @@ extension TryCommand {
     }
 
     private static func json(_ file: String, _ context: Context) async throws -> JSON {
-        let (bytes, path) = try await contents(file, context)
+        let (bytes, path) = try await context.input(file)
+        return try json(bytes, file, path)
+    }
+
+    private static func json(_ bytes: [UInt8], _ file: String, _ path: String) throws -> JSON {
         do throws(JSONError) { return try JSON.parse(bytes) } catch {
             throw AIError(.invalidInput, "\(file.printable): \(error)", context: .init(path: path))
         }
-    }
-
-    private static func contents(_ file: String, _ context: Context) async throws -> (bytes: [UInt8], path: String)
-    {
-        let path = context.environment.expand(file)
-        guard let bytes = try await Blocking.run({ try FileSystem.contents(path) }) else {
-            throw AIError(.fileNotFound, "\(file.printable) does not exist", context: .init(path: path))
-        }
-        return (bytes, path)
     }
 }
