@@ -154,6 +154,15 @@ def bart_config(kind, **changes):
     ) | changes
 
 
+def zero(folder, part):
+    """Without the numbers whose names `part` picks."""
+    def change(model):
+        for key, value in [*model.named_parameters(), *model.named_buffers()]:
+            if part(key):
+                value.zero_()
+    return weights(folder, change)
+
+
 def bart_scale(name):
     return 3.0 if "shared" in name or "positions" in name else 2.5
 
@@ -161,21 +170,36 @@ def bart_scale(name):
 def bart():
     bias = torch.randn((1, 320), generator=torch.Generator().manual_seed(32))
     folder = make("bart", bart_config("BartForConditionalGeneration"), bart_scale, 31, final_logits_bias=bias)
-
-    def zero(part):
-        def change(model):
-            for key, value in [*model.named_parameters(), *model.named_buffers()]:
-                if part(key):
-                    value.zero_()
-        return weights(folder, change)
-
     golden("bart", folder, {
-        "the encoder's positions": zero(lambda key: "encoder.embed_positions" in key),
-        "the decoder's positions": zero(lambda key: "decoder.embed_positions" in key),
-        "biases": zero(lambda key: key.endswith("proj.bias")), "bias of the logits": zero(lambda key: key == "final_logits_bias"),
-        "cross attention": zero(lambda key: "encoder_attn.out_proj" in key),
+        "the encoder's positions": zero(folder, lambda key: "encoder.embed_positions" in key),
+        "the decoder's positions": zero(folder, lambda key: "decoder.embed_positions" in key),
+        "biases": zero(folder, lambda key: key.endswith("proj.bias")), "bias of the logits": zero(folder, lambda key: key == "final_logits_bias"),
+        "cross attention": zero(folder, lambda key: "encoder_attn.out_proj" in key),
         "scale of the embedding": settings(folder, scale_embedding=False),
-        "norm of the embedding": zero(lambda key: "layernorm_embedding" in key),
+        "norm of the embedding": zero(folder, lambda key: "layernorm_embedding" in key),
+    })
+
+
+# Pegasus
+
+def pegasus():
+    bias = torch.randn((1, 320), generator=torch.Generator().manual_seed(36))
+    config = bart_config("PegasusForConditionalGeneration", model_type="pegasus", activation_function="relu",
+                         add_final_layer_norm=True, normalize_before=True, normalize_embedding=False,
+                         static_position_embeddings=True)
+    folder = make("pegasus", config, bart_scale, 35, final_logits_bias=bias)
+    # Positions are computed.
+    path = folder / "model.safetensors"
+    tensors = {key: value for key, value in goldens.safetensors.torch.load_file(path).items() if "positions" not in key}
+    goldens.safetensors.torch.save_file(tensors, path, metadata={"format": "pt"})
+    golden("pegasus", folder, {
+        "positions": zero(folder, lambda key: "embed_positions" in key),
+        "biases": zero(folder, lambda key: key.endswith("proj.bias")),
+        "bias of the logits": zero(folder, lambda key: key == "final_logits_bias"),
+        "cross attention": zero(folder, lambda key: "encoder_attn.out_proj" in key),
+        "scale of the embedding": settings(folder, scale_embedding=False),
+        "the encoder's last norm": zero(folder, lambda key: key == "model.encoder.layer_norm.bias"),
+        "ReLU": settings(folder, activation_function="gelu"),
     })
 
 
@@ -203,6 +227,7 @@ def bart_labels():
 def all_models():
     bart()
     bart_labels()
+    pegasus()
     folder, without = t5("t5", 21)
 
     def unscaled(ids, start):
@@ -264,7 +289,7 @@ def chronos():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["chronos"]:
-        sys.exit(chronos())
+    if sys.argv[1:] in (["chronos"], ["pegasus"]):
+        sys.exit({"chronos": chronos, "pegasus": pegasus}[sys.argv[1]]())
     all_models()
     chronos()

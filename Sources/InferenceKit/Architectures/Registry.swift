@@ -14,7 +14,7 @@ enum Architectures {
         .mobileBert, .qwen2Moe, .qwen3Moe, .mixtral, .gptOss, .deepSeek, .glm4Moe, .miniMaxM2, .nemotronH, .mamba,
         .mamba2, .falconMamba, .bamba, .falconH1, .jamba, .t5,
         .bart, .marian,
-        .m2m100, .chronos,
+        .m2m100, .pegasus, .chronos,
         .gptNeoX, .gptJ, .phi, .falcon, .stableLM, .bloom, .gptNeo, .starCoder,
         .starCoder2, .mpt, .olmo, .olmo2, .exaone4, .cohere, .cohere2,
         .lfm2, .lfm2Moe, .granite, .graniteMoe, .graniteHybrid, .smolLM3, .olmoe, .phiMoe,

@@ -3,7 +3,7 @@ import ModelFormats
 
 /// Models for translations with layers like BART's, and positions as sines and cosines: Marian
 /// (https://aclanthology.org/P18-4020/) and M2M-100 with NLLB (https://arxiv.org/abs/2010.11125,
-/// https://arxiv.org/abs/2207.04672).
+/// https://arxiv.org/abs/2207.04672). Pegasus (https://arxiv.org/abs/1912.08777), which writes summaries, is made like them.
 extension Architecture {
     static let marian = Architecture(
         "Marian", ["marian"], gguf: [],
@@ -36,6 +36,21 @@ extension Architecture {
         }
         d.languages = .tokens
         return d
+    }
+
+    static let pegasus = Architecture(
+        "Pegasus", ["pegasus"], gguf: [],
+        classes: [
+            ModelClass("PegasusForConditionalGeneration", .textGeneration) { settings, d throws(AIError) in
+                .init(isTied: true, hasBias: settings.stores("final_logits_bias") ?? true)
+            }
+        ], names: .translator
+    ) { settings throws(AIError) in
+        for (key, usual) in [
+            ("normalize_before", true), ("add_final_layer_norm", true), ("normalize_embedding", false),
+            ("static_position_embeddings", true),
+        ] where settings.flag(key) ?? usual != usual { settings.obstacles.append("\(key) \(!usual)") }
+        return try settings.likeBart(norms: .before) { $0.embedding.sinusoids = .init(periods: .byWidth) }
     }
 }
 
