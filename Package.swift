@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "HubTokenizers", targets: ["HubTokenizers"]),
         .library(name: "HubChatTemplates", targets: ["HubChatTemplates"]),
         .library(name: "InferenceKit", targets: ["InferenceKit"]),
+        .library(name: "RemoteKit", targets: ["RemoteKit"]),
     ],
     targets: [
         system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
@@ -63,6 +64,7 @@ let package = Package(
         library("HubTokenizers", ["HubCore", "ModelFormats", "CKernels", "CPCRE2", "CUTF8Proc"]),
         library("HubChatTemplates", ["HubCore", "ModelFormats"]),
         library("InferenceKit", ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "CKernels"]),
+        library("RemoteKit", ["HubCore", "HubChatTemplates", "Catalog", "Fetcher", "InferenceKit"]),
         library("HubServer", ["HubCore", "CMicroHTTPD"]),
         .target(
             name: "HubCLI",
@@ -113,6 +115,7 @@ let package = Package(
         tests(
             "InferenceKit",
             ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "CKernels", "KernelChecks"]),
+        tests("RemoteKit", ["HubCore", "HubChatTemplates", "Catalog", "Fetcher", "InferenceKit"]),
         tests("HubServer", ["HubCore"]),
         .testTarget(
             name: "HubCLITests",

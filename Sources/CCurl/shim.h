@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 typedef size_t (*hub_curl_data_callback)(char *data, size_t size, size_t count, void *context);
+typedef int (*hub_curl_seek_callback)(void *context, curl_off_t offset, int origin);
 
 static inline CURLcode hub_curl_set_long(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
@@ -23,6 +24,9 @@ static inline CURLcode hub_curl_set_list(CURL *handle, CURLoption option, struct
 }
 static inline CURLcode hub_curl_set_data_callback(CURL *handle, CURLoption option, hub_curl_data_callback value) {
     return curl_easy_setopt(handle, option, value);
+}
+static inline CURLcode hub_curl_set_seek_callback(CURL *handle, hub_curl_seek_callback value) {
+    return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, value);
 }
 static inline CURLcode hub_curl_get_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);

@@ -50,11 +50,21 @@ public struct Message: Sendable, Hashable {
     public var toolCallID: String?
     /// For a tool's result: the tool's name.
     public var name: String?
+    /// Pictures that belong to the text, for models that see.
+    public var images: [Picture]
+
+    /// A picture of a turn.
+    public enum Picture: Sendable, Hashable {
+        /// An address that the model's provider fetches.
+        case address(String)
+        /// A file's bytes and their media type: `image/png`.
+        case bytes([UInt8], mediaType: String)
+    }
 
     /// A turn.
     public init(
         role: Role, content: String?, reasoning: String? = nil, toolCalls: [ToolCall] = [],
-        toolCallID: String? = nil, name: String? = nil
+        toolCallID: String? = nil, name: String? = nil, images: [Picture] = []
     ) {
         self.role = role
         self.content = content
@@ -62,12 +72,15 @@ public struct Message: Sendable, Hashable {
         self.toolCalls = toolCalls
         self.toolCallID = toolCallID
         self.name = name
+        self.images = images
     }
 
     /// A system turn.
     public static func system(_ content: String) -> Message { Message(role: .system, content: content) }
     /// A user turn.
-    public static func user(_ content: String) -> Message { Message(role: .user, content: content) }
+    public static func user(_ content: String, images: [Picture] = []) -> Message {
+        Message(role: .user, content: content, images: images)
+    }
     /// An assistant turn.
     public static func assistant(_ content: String, toolCalls: [ToolCall] = []) -> Message {
         Message(role: .assistant, content: content, toolCalls: toolCalls)
@@ -77,10 +90,17 @@ public struct Message: Sendable, Hashable {
         Message(role: .tool, content: content, toolCallID: callID, name: name)
     }
 
+    /// The text, or for a template that knows pictures a list of parts: first a mark for each picture.
+    private var contentJSON: JSON? {
+        guard !images.isEmpty else { return content.map { .string($0) } }
+        let text = content.map { [JSON.object(["type": "text", "text": .string($0)])] } ?? []
+        return .array(images.map { _ in .object(["type": "image"]) } + text)
+    }
+
     /// The turn for a template; nil members are omitted.
     public var json: JSON {
         .object([
-            "role": .string(role.rawValue), "content": content.map { .string($0) },
+            "role": .string(role.rawValue), "content": contentJSON,
             "reasoning_content": reasoning.map { .string($0) },
             "tool_calls": toolCalls.isEmpty ? nil : .array(toolCalls.map(\.json)),
             "tool_call_id": toolCallID.map { .string($0) }, "name": name.map { .string($0) },

@@ -14,12 +14,19 @@ import Testing
     @Test(
         arguments: [
             (2, [.invalidInput, .confirmationRequired]),
-            (3, [.repositoryNotFound, .revisionNotFound, .fileNotFound, .nothingMatches, .notCached]),
-            (4, [.unauthorized, .gated, .disabled]),
+            (
+                3,
+                [
+                    .repositoryNotFound, .revisionNotFound, .fileNotFound, .nothingMatches, .notCached, .modelNotServed,
+                    .modelRetired,
+                ]
+            ),
+            (4, [.unauthorized, .gated, .disabled, .paymentRequired, .forbidden]),
             (
                 5,
                 [
-                    .unreachable, .timedOut, .connectionLost, .rateLimited, .serverError, .protocolViolation,
+                    .unreachable, .timedOut, .connectionLost, .rateLimited, .serverError, .serviceUnavailable,
+                    .gatewayTimedOut, .requestTooLarge, .requestRejected, .streamInterrupted, .protocolViolation,
                     .offline,
                 ]
             ), (6, [.diskFull, .permissionDenied, .ioError, .catalogUnusable, .insufficientMemory]),
@@ -33,7 +40,8 @@ import Testing
     @Test func onlyWhatMayPassByItselfCanBeTriedAgain() {
         #expect(
             ErrorCode.allCases.filter(\.facts.isRetryable) == [
-                .unreachable, .timedOut, .connectionLost, .rateLimited, .serverError, .digestMismatch,
+                .unreachable, .timedOut, .connectionLost, .rateLimited, .serverError, .serviceUnavailable,
+                .gatewayTimedOut, .streamInterrupted, .digestMismatch,
             ])
     }
 }

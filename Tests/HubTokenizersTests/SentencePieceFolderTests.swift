@@ -13,7 +13,7 @@ import Testing
         -> TemporaryFolder
     {
         let folder = try TemporaryFolder()
-        let model = try #require(try Self.golden.get()[file]?.string.flatMap { Charsmap.bytes(base64: $0) })
+        let model = try #require(try Self.golden.get()[file]?.string.flatMap { Base64.bytes($0) })
         try folder.write(file, model)
         if let config { try folder.write("tokenizer_config.json", config) }
         if let added { try folder.write("added_tokens.json", added) }

@@ -14,7 +14,7 @@ import Testing
         }
         let texts = documents.map { Array($0.text().utf8) }
         let models = try #require(all["sentencepiece"]?.array).compactMap {
-            $0["model"]?.string.flatMap { Charsmap.bytes(base64: $0) }
+            $0["model"]?.string.flatMap { Base64.bytes($0) }
         }.filter { $0.count < 20_000 }
         #expect(documents.count > 10 && !models.isEmpty)
         expect(

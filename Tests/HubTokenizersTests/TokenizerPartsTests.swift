@@ -189,7 +189,7 @@ import Testing
 
     @Test func everySentencePieceModelAgrees() throws {
         for golden in try Self.goldens("sentencepiece") {
-            let model = try #require(golden["model"]?.string.flatMap { Charsmap.bytes(base64: $0) })
+            let model = try #require(golden["model"]?.string.flatMap { Base64.bytes($0) })
             let tokenizer = try Tokenizer(try SentencePieceFile(model, path: "m").parts(), path: "m")
             for item in golden["cases"]?.array ?? [] {
                 let text = try #require(item.array?[0].string)

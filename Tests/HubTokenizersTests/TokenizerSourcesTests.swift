@@ -62,7 +62,7 @@ import Testing
     func aVocabularyOfScoredPiecesEncodesAsSentencePiece(model: String, name: String) throws {
         let rows = try #require(try Fixtures.json("goldens/tokenizer-parts.json")["sentencepiece"]?.array)
         let golden = try #require(rows.first { $0["name"]?.string == name })
-        let bytes = Charsmap.bytes(base64: try #require(golden["model"]?.string))
+        let bytes = Base64.bytes(try #require(golden["model"]?.string))
         var vocabulary = GGUFVocabulary(model: model, tokens: [])
         let isWhole = try #require(bytes).withUnsafeBufferPointer { bytes in
             ProtocolBuffer.forEachField(bytes) { field, value in

@@ -14,7 +14,7 @@ import Testing
         for (name, place) in row["files"]?.object?.members ?? [] {
             let text = try #require(try Self.golden.get()["files"]?[place.string ?? ""]?.string)
             try folder.write(
-                name, name.hasSuffix(".model") ? try #require(Charsmap.bytes(base64: text)) : Array(text.utf8))
+                name, name.hasSuffix(".model") ? try #require(Base64.bytes(text)) : Array(text.utf8))
         }
         return folder
     }

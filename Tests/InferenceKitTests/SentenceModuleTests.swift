@@ -25,7 +25,7 @@ import Testing
             try folder.write("tokenizer.json", .object(tokenizer))
         }
         for (name, content) in row["files"]?.object?.members ?? [] where !left.contains(name) {
-            try folder.write(name, try #require(content.string.flatMap { Charsmap.bytes(base64: $0) }))
+            try folder.write(name, try #require(content.string.flatMap { Base64.bytes($0) }))
         }
         return folder
     }

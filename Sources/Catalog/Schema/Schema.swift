@@ -29,6 +29,7 @@ struct Schema: Sendable {
             + [models, trees, hubs, caches, kept].joined(separator: "\n"),
         2: tried,
         3: machines,
+        4: served,
     ]
 
     /// Says in the file's header whose it is: "hubc". https://www.sqlite.org/pragma.html#pragma_application_id

@@ -19,7 +19,7 @@ extension HubClient {
         guard count > 0 else { return [] }
         var request = HTTPRequest(.get, fileAddress(repository, revision: commit.hash, path: file.path))
         if !isPatient { request.deadline = answerTimeout }
-        request.connectTimeout = connectTimeout
+        request.connectTimeout = Double(connectTimeout)
         request.fields["Accept-Encoding"] = "identity"
         request.fields["Range"] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
         // A server without ranges sends everything, and a redirect has a body.

@@ -37,6 +37,11 @@ extension HubClient {
         return answer
     }
 
+    /// A repository's page with only one more field, by the Hub's name of it.
+    package func expanded(_ repository: Repository, _ field: String) async throws -> JSON {
+        try await json(apiAddress(repository) + Self.query([("expand[]", field)]), fault: fault(repository))
+    }
+
     /// Branches and tags.
     package func revisions(_ repository: Repository) async throws -> [KnownRevision] {
         let json = try await json(apiAddress(repository) + "/refs", fault: fault(repository))

@@ -100,7 +100,7 @@ package struct HubClient: Sendable {
     func question(_ address: String) -> HTTPRequest {
         var request = HTTPRequest(
             .get, address, deadline: answerTimeout, allowsHTTP2: true, acceptsCompression: true)
-        request.connectTimeout = connectTimeout
+        request.connectTimeout = Double(connectTimeout)
         return request
     }
 

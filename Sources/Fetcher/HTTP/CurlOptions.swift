@@ -25,9 +25,20 @@ struct CurlOptions {
     /// Limits what the socket receives ahead of the reader.
     mutating func setReceiveBuffer(_ bytes: Int) { note(hub_curl_set_receive_buffer(curl, bytes)) }
 
+    /// Sets what moves the reading of a body to another offset.
+    mutating func setSeeking(_ context: UnsafeMutableRawPointer, _ callback: @escaping hub_curl_seek_callback) {
+        note(hub_curl_set_pointer(curl, CURLOPT_SEEKDATA, context))
+        note(hub_curl_set_seek_callback(curl, callback))
+    }
+
+    /// The length of a body, which a callback gives.
+    mutating func setBodyLength(_ length: Int64) {
+        note(hub_curl_set_offset(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(length)))
+    }
+
     /// libcurl keeps a copy of the body.
     mutating func setBody(_ body: [UInt8]) {
-        note(hub_curl_set_offset(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)))
+        setBodyLength(Int64(body.count))
         let copied = body.withUnsafeBytes {
             hub_curl_set_pointer(
                 curl, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress))

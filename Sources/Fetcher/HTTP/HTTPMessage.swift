@@ -20,7 +20,7 @@ package struct HTTPFields: Sendable, Hashable {
         }
     }
 
-    mutating func append(_ name: String, _ value: String) { fields.append(Field(name: name, value: value)) }
+    package mutating func append(_ name: String, _ value: String) { fields.append(Field(name: name, value: value)) }
 
     /// The address of a `Link` header's relation: `<https://...>; rel="next"`. RFC 8288
     package func link(_ relation: String) -> String? {
@@ -49,10 +49,17 @@ package struct HTTPRequest: Sendable {
     package var address: String
     package var fields: HTTPFields
     package var body: [UInt8]?
+    /// A body that is read while it is sent, in place of ``body``.
+    package var upload: HTTPUpload?
     /// Time limit of the whole exchange in seconds; nil for only the stall timeout.
     package var deadline: Int?
     /// Seconds to connect, where that differs from the engine's setting.
-    package var connectTimeout: Int?
+    package var connectTimeout: Double?
+    /// Seconds without a byte that count as a stall, where that differs from the engine's setting; 0 for no limit.
+    package var stallTimeout: Int?
+    /// Whether an open connection may be used again. libcurl repeats a request by itself, of any method, if such a
+    /// connection turns out to be closed.
+    package var reusesConnection = true
     /// Whether HTTP/2 is allowed. Many small responses profit; ranges of large files use separate connections, so that
     /// a lost packet stalls only one range.
     package var allowsHTTP2: Bool
@@ -61,7 +68,7 @@ package struct HTTPRequest: Sendable {
     /// Whether a compressed body is accepted; it is decompressed on receipt.
     package var acceptsCompression: Bool
     /// The token to mask in the response's head, sent or not: a server may quote it.
-    var token: AccessToken?
+    package var token: AccessToken?
 
     package init(
         _ method: Method = .get, _ address: String, fields: HTTPFields = HTTPFields(), body: [UInt8]? = nil,

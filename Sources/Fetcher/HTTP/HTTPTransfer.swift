@@ -1,5 +1,6 @@
 import CCurl
 import HubCore
+import Libc
 
 /// A running request: a curl easy handle with its callbacks. Used only on the engine's thread.
 final class HTTPTransfer {
@@ -24,6 +25,8 @@ final class HTTPTransfer {
 
     /// Wraps every call that libcurl makes; set by the engine.
     var aroundCallback: (() -> Void) -> Void = { $0() }
+    /// Whether the server may have the request: not if it was never reached. Of a body in memory libcurl does not tell.
+    var mayHaveRun: Bool { request.upload == nil || hasSent }
     /// Whether ``onEnd`` has been called or never will be.
     private(set) var isEnded = false
 
@@ -35,6 +38,11 @@ final class HTTPTransfer {
     private var abortion: AIError?
     private var hasEnough = false
     private var proxy = ""
+    /// How far the body of an upload has been given to libcurl.
+    private var sendOffset: Int64 = 0
+    private var hasSent = false
+    /// When a byte of an upload was last given to libcurl, or this was made. By ``Clock/seconds``.
+    private(set) var lastSent = Clock.seconds
     /// libcurl's error buffer.
     private let errorText: UnsafeMutablePointer<CChar>
 
@@ -70,10 +78,12 @@ final class HTTPTransfer {
     private func setConnection(_ options: inout CurlOptions, _ settings: HTTPEngine.Settings) {
         options.set(CURLOPT_PROTOCOLS_STR, "http,https")
         options.set(CURLOPT_NOSIGNAL, 1)
-        options.set(CURLOPT_CONNECTTIMEOUT, request.connectTimeout ?? settings.connectTimeout)
+        let connectTimeout = request.connectTimeout ?? Double(settings.connectTimeout)
+        options.set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(connectTimeout * 1000)))
         // Less than a byte per second for this long is a stall.
         options.set(CURLOPT_LOW_SPEED_LIMIT, 1)
-        options.set(CURLOPT_LOW_SPEED_TIME, settings.stallTimeout)
+        options.set(CURLOPT_LOW_SPEED_TIME, request.stallTimeout ?? settings.stallTimeout)
+        if !request.reusesConnection { options.set(CURLOPT_FRESH_CONNECT, 1) }
         if let deadline = request.deadline { options.set(CURLOPT_TIMEOUT, deadline) }
         options.set(CURLOPT_HTTP_VERSION, Int(request.allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
         options.set(CURLOPT_BUFFERSIZE, min(256 << 10, request.receiveBuffer ?? .max))
@@ -106,7 +116,13 @@ final class HTTPTransfer {
         case .head: options.set(CURLOPT_NOBODY, 1)
         case .post:
             options.set(CURLOPT_POST, 1)
-            options.setBody(request.body ?? [])
+            if let upload = request.upload {
+                options.setBodyLength(upload.length)
+            } else {
+                options.setBody(request.body ?? [])
+            }
+            // Else libcurl waits a second for "100 Continue", which few servers send.
+            headerList = curl_slist_append(headerList, "Expect:")
         }
         for field in request.fields.fields {
             headerList = curl_slist_append(headerList, "\(field.name): \(field.value)")
@@ -121,6 +137,17 @@ final class HTTPTransfer {
         options.set(CURLOPT_HEADERFUNCTION) { data, size, count, context in
             HTTPTransfer.from(context).receiveHeader(UnsafeRawBufferPointer(start: data, count: size * count))
                 ? size * count : 0
+        }
+        if request.upload != nil {
+            options.set(CURLOPT_READDATA, pointer: context)
+            options.set(CURLOPT_READFUNCTION) { data, size, count, context in
+                HTTPTransfer.from(context).sendBody(
+                    UnsafeMutableRawBufferPointer(start: data, count: size * count))
+            }
+            // libcurl begins anew where a connection closes before it has sent all.
+            options.setSeeking(context) { context, offset, origin in
+                HTTPTransfer.from(context).seek(Int64(offset), origin)
+            }
         }
         options.set(CURLOPT_WRITEDATA, pointer: context)
         options.set(CURLOPT_WRITEFUNCTION) { data, size, count, context in
@@ -159,6 +186,26 @@ final class HTTPTransfer {
     }
 
     private func masked(_ text: String) -> String { request.token?.masked(in: text) ?? text }
+
+    /// Returns the number of bytes given.
+    private func sendBody(_ room: UnsafeMutableRawBufferPointer) -> Int {
+        (hasSent, lastSent) = (true, Clock.seconds)
+        guard let upload = request.upload, abortion == nil else { return Int(CURL_READFUNC_ABORT) }
+        do throws(AIError) {
+            let count = try upload.read(into: room, at: sendOffset)
+            sendOffset += Int64(count)
+            return count
+        } catch {
+            abortion = error
+            return Int(CURL_READFUNC_ABORT)
+        }
+    }
+
+    private func seek(_ offset: Int64, _ origin: Int32) -> Int32 {
+        guard origin == SEEK_SET else { return CURL_SEEKFUNC_CANTSEEK }
+        sendOffset = offset
+        return CURL_SEEKFUNC_OK
+    }
 
     /// Returns the number of bytes taken, or the code for a pause.
     private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {

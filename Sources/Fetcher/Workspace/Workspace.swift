@@ -62,14 +62,23 @@ package final class Workspace: Sendable {
     ///
     /// - Throws: ``ErrorCode/invalidInput`` for invalid settings, ``ErrorCode/permissionDenied`` for an unreadable
     ///   token file.
-    package func client() throws(AIError) -> HubClient {
+    ///
+    /// - Parameter accepts: says of the token in use whether it may be sent; without it calls are anonymous.
+    package func client(acceptingToken accepts: ((AccessToken) -> Bool)? = nil) throws(AIError) -> HubClient {
         if let endpointFault { throw endpointFault }
+        var configuration = configuration
+        if let accepts, let token = try configuration.tokenProvider.token(in: environment), !accepts(token) {
+            configuration = configuration.token(.none)
+        }
         let client = try HubClient(
             configuration, engine: lazyEngine.engine(environment), environment: environment, log: log,
             notice: notice)
         if !isOffline { for remark in client.tokenRemarks { noticeOnce(remark) } }
         return client
     }
+
+    /// The engine that the client uses, for other services than the Hub.
+    package func engine() throws(AIError) -> HTTPEngine { try lazyEngine.engine(environment) }
 
     /// Shows a message once.
     func noticeOnce(_ text: String) {

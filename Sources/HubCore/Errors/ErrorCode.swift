@@ -22,14 +22,23 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case fileNotFound = "file_not_found"
     case nothingMatches = "nothing_matches"
     case notCached = "not_cached"
+    case modelNotServed = "model_not_served"
+    case modelRetired = "model_retired"
     case unauthorized
     case gated
     case disabled
+    case paymentRequired = "payment_required"
+    case forbidden
     case unreachable
     case timedOut = "timed_out"
     case connectionLost = "connection_lost"
     case rateLimited = "rate_limited"
     case serverError = "server_error"
+    case serviceUnavailable = "service_unavailable"
+    case gatewayTimedOut = "gateway_timed_out"
+    case requestTooLarge = "request_too_large"
+    case requestRejected = "request_rejected"
+    case streamInterrupted = "stream_interrupted"
     case protocolViolation = "protocol_violation"
     case offline
     case diskFull = "disk_full"
@@ -71,17 +80,28 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .fileNotFound: return row(.input, 3)
         case .nothingMatches: return row(.input, 3)
         case .notCached: return row(.input, 3, "hub ls shows what is cached")
+        case .modelNotServed:
+            return row(.input, 3, "the model's page shows who serves it; hub try runs it on this machine")
+        case .modelRetired: return row(.input, 3, "its provider has withdrawn this model; choose another")
         case .unauthorized:
             return row(.network, 4, "hub auth whoami shows whose token is in use; hub auth login saves another")
         case .gated:
             return row(.network, 4, "ask for access on the model's page, and give hub a token: hub auth login")
         case .disabled: return row(.network, 4, "the Hub has switched this repository off")
+        case .paymentRequired:
+            return row(.network, 4, "buy credits or wait for the next month: https://huggingface.co/settings/billing")
+        case .forbidden: return row(.network, 4, "the token lacks a permission; hub auth whoami shows whose it is")
         case .unreachable:
             return row(.network, 5, retry: true, "check the network, the proxy variables and HF_ENDPOINT")
         case .timedOut: return row(.network, 5, retry: true, "try again; what was fetched is kept")
         case .connectionLost: return row(.network, 5, retry: true, "try again; what was fetched is kept")
         case .rateLimited: return row(.network, 5, retry: true, "wait a few minutes; a token raises the limit")
         case .serverError: return row(.network, 5, retry: true, "this is a server error; try again later")
+        case .serviceUnavailable: return row(.network, 5, retry: true, "the model is loading or overloaded; try again later")
+        case .gatewayTimedOut: return row(.network, 5, retry: true, "ask for a shorter answer, or stream it")
+        case .requestTooLarge: return row(.network, 5, "send less at once")
+        case .requestRejected: return row(.network, 5)
+        case .streamInterrupted: return row(.network, 5, retry: true, "the text so far may be incomplete; try again")
         case .protocolViolation: return row(.network, 5, "is HF_ENDPOINT the address of a Hub?")
         case .offline: return row(.network, 5, "leave out --offline, or unset HF_HUB_OFFLINE")
         case .diskFull: return row(.resource, 6, "hub gc shows what can go; what was fetched is kept")

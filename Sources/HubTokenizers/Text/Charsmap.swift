@@ -28,43 +28,10 @@ struct Charsmap: Sendable {
 
     /// Reads the Base64 of a tokenizer.json.
     init(base64: String, path: String) throws(AIError) {
-        guard let blob = Self.bytes(base64: base64) else {
+        guard let blob = Base64.bytes(base64) else {
             throw .malformed(path, "the precompiled_charsmap is not Base64")
         }
         try self.init(blob, path: path)
-    }
-
-    /// The decoded bytes of a Base64 text; nil if invalid.
-    static func bytes(base64 text: String) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count * 3 / 4)
-        var word: UInt32 = 0
-        var count = 0
-        for unit in text.utf8 {
-            let value: UInt8
-            switch unit {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = unit - UInt8(ascii: "A")
-            case UInt8(ascii: "a")...UInt8(ascii: "z"): value = unit - UInt8(ascii: "a") + 26
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = unit - UInt8(ascii: "0") + 52
-            case UInt8(ascii: "+"): value = 62
-            case UInt8(ascii: "/"): value = 63
-            case UInt8(ascii: "="): continue
-            default: return nil
-            }
-            word = word << 6 | UInt32(value)
-            count += 1
-            if count % 4 == 0 {
-                bytes += [UInt8(truncatingIfNeeded: word >> 16), UInt8(truncatingIfNeeded: word >> 8)]
-                bytes.append(UInt8(truncatingIfNeeded: word))
-            }
-        }
-        switch count % 4 {
-        case 2: bytes.append(UInt8(truncatingIfNeeded: word >> 4))
-        case 3: bytes += [UInt8(truncatingIfNeeded: word >> 10), UInt8(truncatingIfNeeded: word >> 2)]
-        case 1: return nil
-        default: break
-        }
-        return bytes
     }
 
     /// Calls `body` with the replacement of each prefix of a text, the shortest first, until it returns false.

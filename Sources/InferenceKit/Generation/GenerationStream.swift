@@ -90,7 +90,9 @@ public struct GenerationStream: AsyncSequence, Sendable {
     public func timeToFirstToken() async throws(AIError) -> Duration {
         let start = ContinuousClock.now
         var iterator = makeAsyncIterator()
-        guard let chunk = try await iterator.next(isolation: nil), chunk.tokenId != nil else {
+        guard let chunk = try await iterator.next(isolation: nil),
+            chunk.tokenId != nil || !chunk.text.isEmpty || !chunk.reasoning.isEmpty
+        else {
             throw AIError(.cancelled, "interrupted")
         }
         return chunk.timestamp - start

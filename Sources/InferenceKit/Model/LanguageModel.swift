@@ -130,6 +130,9 @@ public final class LanguageModel: Sendable {
     private static func prompt(
         _ messages: [Message], _ options: ChatTemplate.Options, _ folder: String
     ) throws(AIError) -> String {
+        guard messages.allSatisfy({ $0.images.isEmpty }) else {
+            throw AIError(.unsupportedModel, "\(folder): pictures are not read on this machine", context: .init(path: folder))
+        }
         guard let templates = try ChatTemplates.read(model: folder) else {
             throw .unsupported(folder, "the model has no chat template")
         }

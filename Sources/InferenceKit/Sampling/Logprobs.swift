@@ -2,15 +2,15 @@ import CKernels
 
 /// A token and its log probability before penalties and temperature.
 public struct TokenLogprob: Sendable, Hashable {
-    /// The token's id.
-    public let tokenId: Int
+    /// The token's id; nil where a provider does not tell it.
+    public let tokenId: Int?
     /// The token's text; U+FFFD if it is not a whole character.
     public let text: String
     /// The natural logarithm of its probability.
     public let logprob: Double
 
     /// A token.
-    public init(tokenId: Int, text: String, logprob: Double) {
+    public init(tokenId: Int?, text: String, logprob: Double) {
         self.tokenId = tokenId
         self.text = text
         self.logprob = logprob

@@ -218,6 +218,7 @@ struct TryReport {
             return isFull ? "stopped, the context is full" : "stopped at --max-tokens"
         case .stopSequence: return "stopped at --stop"
         case .cancelled: return "interrupted"
+        default: return result.finishReason.rawValue
         }
     }
 

@@ -1,0 +1,133 @@
+import HubChatTemplates
+import HubCore
+import InferenceKit
+
+/// The body of a request for the next turn of a conversation.
+struct ChatBody: Sendable {
+    var model: String
+    var messages: [Message]
+    var options: ChatOptions
+    var config: GenerateConfig
+    var dialect: ChatDialect
+    /// How the server wants a schema.
+    var schemaForm = SchemaForm.openAI
+
+    /// The ways to ask for JSON that fits a schema.
+    enum SchemaForm: Sendable {
+        /// `{type: json_schema, json_schema: {name, schema, strict}}`
+        case openAI
+        /// `{type: json_schema, schema}`
+        case together
+        /// `{type: json_object, schema}`
+        case schemaInObject
+        /// `{type: json_object, value}`
+        case value
+    }
+
+    /// The request. `model` comes first, so that the router can route by a short beginning.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` for what cannot be sent.
+    func json(isStream: Bool) throws(AIError) -> JSON {
+        guard !messages.isEmpty else { throw AIError(.invalidInput, "the conversation has no message") }
+        var turns: [JSON] = []
+        for message in messages { turns.append(try turn(message)) }
+        var members: [(key: String, value: JSON)] = [("model", .string(model)), ("messages", .array(turns))]
+        members += try dialect.members(config)
+        if isStream { members += [("stream", true), ("stream_options", .object(["include_usage": true]))] }
+        if !options.tools.isEmpty { members.append(("tools", .array(try options.tools.map(tool)))) }
+        if let choice = options.toolChoice { members.append(("tool_choice", try toolChoice(choice))) }
+        if let format = options.responseFormat { members.append(("response_format", responseFormat(format))) }
+        if let effort = options.reasoningEffort {
+            guard dialect.takesReasoningEffort else { throw dialect.refusal("a reasoning effort") }
+            members.append(("reasoning_effort", .string(effort.rawValue)))
+        }
+        return .object(JSONObject(members))
+    }
+
+    // MARK: Messages
+
+    private func turn(_ message: Message) throws(AIError) -> JSON {
+        if message.role != .user, !message.images.isEmpty {
+            throw AIError(.invalidInput, "only a user's message can hold pictures")
+        }
+        return .object([
+            "role": .string(message.role.rawValue), "content": try content(message),
+            "tool_calls": message.toolCalls.isEmpty ? nil : .array(message.toolCalls.map(Self.call)),
+            "tool_call_id": message.toolCallID.map { .string($0) }, "name": message.name.map { .string($0) },
+        ])
+    }
+
+    private func content(_ message: Message) throws(AIError) -> JSON {
+        guard !message.images.isEmpty else { return message.content.map { .string($0) } ?? .null }
+        var parts: [JSON] = message.content.map { [.object(["type": "text", "text": .string($0)])] } ?? []
+        for image in message.images {
+            parts.append(.object(["type": "image_url", "image_url": .object(["url": .string(try Self.address(image))])]))
+        }
+        return .array(parts)
+    }
+
+    private static func address(_ image: Message.Picture) throws(AIError) -> String {
+        switch image {
+        case .bytes(let bytes, let mediaType): return "data:\(mediaType);base64,\(Base64.text(bytes))"
+        case .address(let address):
+            guard Origin(address) != nil else {
+                throw AIError(.invalidInput, "\"\(address.printable)\" is not the http address of a picture")
+            }
+            return address
+        }
+    }
+
+    /// The protocol has the arguments as text.
+    private static func call(_ call: Message.ToolCall) -> JSON {
+        .object([
+            "id": .string(call.id ?? call.name), "type": "function",
+            "function": .object(["name": .string(call.name), "arguments": .string(JSON.object(call.arguments).text())]),
+        ])
+    }
+
+    // MARK: Tools and formats
+
+    private func tool(_ tool: JSON) throws(AIError) -> JSON {
+        if tool["function"]?["name"]?.string != nil { return tool }
+        // A bare function, as templates also take it.
+        guard tool["name"]?.string != nil, tool["function"] == nil else {
+            throw AIError(.invalidInput, "a tool has no name")
+        }
+        return .object(["type": "function", "function": tool])
+    }
+
+    private func toolChoice(_ choice: ToolChoice) throws(AIError) -> JSON {
+        guard !options.tools.isEmpty || choice == .none else {
+            throw AIError(.invalidInput, "a tool is to be called, and there are no tools")
+        }
+        switch choice {
+        case .auto: return "auto"
+        case .none: return "none"
+        case .required: return "required"
+        case .tool(let name):
+            let names = options.tools.compactMap { $0["function"]?["name"]?.string ?? $0["name"]?.string }
+            guard names.contains(name) else {
+                throw AIError(.invalidInput, "there is no tool \"\(name.printable)\"")
+            }
+            return .object(["type": "function", "function": .object(["name": .string(name)])])
+        }
+    }
+
+    private func responseFormat(_ format: ResponseFormat) -> JSON {
+        switch format {
+        case .text: return .object(["type": "text"])
+        case .jsonObject: return .object(["type": "json_object"])
+        case .jsonSchema(let name, let schema, let isStrict):
+            switch schemaForm {
+            case .openAI:
+                return .object([
+                    "type": "json_schema",
+                    "json_schema": .object(["name": .string(name), "schema": schema, "strict": .bool(isStrict)]),
+                ])
+            case .together: return .object(["type": "json_schema", "schema": schema])
+            case .schemaInObject: return .object(["type": "json_object", "schema": schema])
+            case .value: return .object(["type": "json_object", "value": schema])
+            }
+        }
+    }
+}

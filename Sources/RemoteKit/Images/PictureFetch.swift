@@ -1,0 +1,43 @@
+import Fetcher
+import HubCore
+import InferenceKit
+
+/// Gets a picture from what an answer names: an address, a data URL, or base64.
+struct PictureFetch: Sendable {
+    static let mostBytes = 64 << 20
+    let client: RemoteClient
+    let servedBy: String?
+
+    func picture(_ text: String, _ deadline: Deadline) async throws(AIError) -> GeneratedImage {
+        let bytes: [UInt8]
+        if text.hasPrefix("http://") || text.hasPrefix("https://") {
+            bytes = try await fetch(text, deadline)
+        } else {
+            let encoded = text.hasPrefix("data:") ? text.split(separator: ",", maxSplits: 1).last.map(String.init) ?? "" : text
+            guard let decoded = Base64.bytes(encoded) else {
+                throw AIError(.protocolViolation, "\(client.name) answers with a picture that is not base64")
+            }
+            bytes = decoded
+        }
+        guard let type = PictureFile.mediaType(bytes) else {
+            let isPage = bytes.first { $0 > 0x20 } == UInt8(ascii: "<")
+            throw AIError(
+                .protocolViolation,
+                "\(client.name) gives \(isPage ? "a web page" : "something that is not a picture") in place of a picture",
+                advice: "try again, or choose another provider")
+        }
+        return GeneratedImage(bytes: bytes, mediaType: type, servedBy: servedBy)
+    }
+
+    /// Results lie on foreign hosts, which must not see the key.
+    private func fetch(_ address: String, _ deadline: Deadline) async throws(AIError) -> [UInt8] {
+        guard let origin = Origin(address) else {
+            throw AIError(.protocolViolation, "\(client.name) names an address of a picture that is not one")
+        }
+        let other = RemoteClient(
+            client.context, client.limits, credential: nil, name: origin.description, isHub: false)
+        var call = RemoteCall.get(address)
+        call.accepts = "image/*"
+        return try await other.send(call, by: deadline).body(limit: Self.mostBytes)
+    }
+}
