@@ -106,6 +106,10 @@ let package = Package(
         .target(
             name: "Support", dependencies: ["CSupport", "HubCore", "HubServer"], path: "Tests/Support",
             swiftSettings: swiftSettings),
+        // The tests' inference router for Python's clients.
+        .executableTarget(
+            name: "RouterStandIn", dependencies: ["Libc", "Support"], path: "Tests/StandIn",
+            swiftSettings: swiftSettings),
         tests("HubCore", []),
         tests("Catalog", ["HubCore"]),
         tests("Fetcher", ["HubCore", "Catalog", "HubServer"]),

@@ -17,7 +17,8 @@ import Testing
             (
                 3,
                 [
-                    .repositoryNotFound, .revisionNotFound, .fileNotFound, .nothingMatches, .notCached, .modelNotServed,
+                    .repositoryNotFound, .revisionNotFound, .fileNotFound, .nothingMatches, .notCached,
+                    .modelNotServed,
                     .modelRetired,
                 ]
             ),

@@ -55,9 +55,10 @@ def contents(folder: Path) -> dict:
 class Server:
     """A child process whose first line of output ends in its address."""
 
-    def __init__(self, command, env):
+    def __init__(self, command, env, stdin=None):
         self.stderr = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.stderr, env=env, text=True)
+        self.process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=self.stderr, env=env,
+                                        text=True)
         line = self.process.stdout.readline().strip()
         self.address = line.split(" ")[-1]
         if not self.address.startswith("http://127.0.0.1:"):

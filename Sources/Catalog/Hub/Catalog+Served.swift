@@ -4,7 +4,8 @@ extension Catalog {
     /// Remembers who serves models, as JSON of the caller's own, in place of what was known of them.
     ///
     /// - Parameter endpoint: of the router or the Hub that said it.
-    package func remember(served: [(model: String, offers: JSON)], endpoint: String, at now: Double) throws(AIError) {
+    package func remember(served: [(model: String, offers: JSON)], endpoint: String, at now: Double) throws(AIError)
+    {
         try write { connection in
             for (model, offers) in served {
                 try connection.run(

@@ -36,7 +36,8 @@ package struct HTTPUpload: Sendable {
     ///
     /// - Throws: ``ErrorCode/fileChanged`` if a file has become shorter than it was.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(AIError) -> Int {
-        guard let (start, part) = parts.last(where: { $0.start <= offset && $0.start + $0.part.length > offset }) else {
+        guard let (start, part) = parts.last(where: { $0.start <= offset && $0.start + $0.part.length > offset })
+        else {
             return 0
         }
         let place = offset - start
@@ -58,7 +59,9 @@ package struct HTTPUpload: Sendable {
         let count = min(Int64((skipped + room.count + 3) / 4 * 3), file.size - first)
         var bytes = [UInt8](repeating: 0, count: Int(count))
         let result: Result<Void, AIError> = bytes.withUnsafeMutableBytes { buffer in
-            do throws(AIError) { return .success(try file.read(into: buffer, at: first)) } catch { return .failure(error) }
+            do throws(AIError) { return .success(try file.read(into: buffer, at: first)) } catch {
+                return .failure(error)
+            }
         }
         try result.get()
         room.copyBytes(from: Base64.encode(bytes)[skipped..<skipped + room.count])

@@ -89,7 +89,8 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
             return row(.network, 4, "ask for access on the model's page, and give hub a token: hub auth login")
         case .disabled: return row(.network, 4, "the Hub has switched this repository off")
         case .paymentRequired:
-            return row(.network, 4, "buy credits or wait for the next month: https://huggingface.co/settings/billing")
+            return row(
+                .network, 4, "buy credits or wait for the next month: https://huggingface.co/settings/billing")
         case .forbidden: return row(.network, 4, "the token lacks a permission; hub auth whoami shows whose it is")
         case .unreachable:
             return row(.network, 5, retry: true, "check the network, the proxy variables and HF_ENDPOINT")
@@ -97,11 +98,13 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .connectionLost: return row(.network, 5, retry: true, "try again; what was fetched is kept")
         case .rateLimited: return row(.network, 5, retry: true, "wait a few minutes; a token raises the limit")
         case .serverError: return row(.network, 5, retry: true, "this is a server error; try again later")
-        case .serviceUnavailable: return row(.network, 5, retry: true, "the model is loading or overloaded; try again later")
+        case .serviceUnavailable:
+            return row(.network, 5, retry: true, "the model is loading or overloaded; try again later")
         case .gatewayTimedOut: return row(.network, 5, retry: true, "ask for a shorter answer, or stream it")
         case .requestTooLarge: return row(.network, 5, "send less at once")
         case .requestRejected: return row(.network, 5)
-        case .streamInterrupted: return row(.network, 5, retry: true, "the text so far may be incomplete; try again")
+        case .streamInterrupted:
+            return row(.network, 5, retry: true, "the text so far may be incomplete; try again")
         case .protocolViolation: return row(.network, 5, "is HF_ENDPOINT the address of a Hub?")
         case .offline: return row(.network, 5, "leave out --offline, or unset HF_HUB_OFFLINE")
         case .diskFull: return row(.resource, 6, "hub gc shows what can go; what was fetched is kept")

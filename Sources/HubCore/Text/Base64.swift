@@ -1,39 +1,24 @@
+import CCrypto
+
 /// Base64 with padding. RFC 4648, section 4
 package enum Base64 {
-    private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
     /// The number of characters for so many bytes.
     package static func length(of bytes: Int64) -> Int64 { (bytes + 2) / 3 * 4 }
 
-    /// The characters of some bytes.
+    /// The characters of some bytes, at most a gigabyte.
     package static func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
-        var out: [UInt8] = []
-        out.reserveCapacity(Int(length(of: Int64(bytes.count))))
-        var (word, count) = (UInt32(0), 0)
-        func digit(_ shift: UInt32) -> UInt8 { digits[Int(word >> shift & 63)] }
-        for byte in bytes {
-            word = word << 8 | UInt32(byte)
-            count += 1
-            guard count == 3 else { continue }
-            out.append(digit(18))
-            out.append(digit(12))
-            out.append(digit(6))
-            out.append(digit(0))
-            (word, count) = (0, 0)
+        let input = Array(bytes)
+        // "The output is always NUL terminated." EVP_EncodeBlock(3)
+        let room = Int(length(of: Int64(input.count))) + 1
+        return [UInt8](unsafeUninitializedCapacity: room) { output, count in
+            count = Int(EVP_EncodeBlock(output.baseAddress, input, Int32(input.count)))
         }
-        let padding = UInt8(ascii: "=")
-        if count == 1 {
-            word <<= 16
-            out += [digit(18), digit(12), padding, padding]
-        } else if count == 2 {
-            word <<= 8
-            out += [digit(18), digit(12), digit(6), padding]
-        }
-        return out
     }
 
     /// The text of some bytes.
-    package static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: encode(bytes), as: UTF8.self) }
+    package static func text(_ bytes: some Collection<UInt8>) -> String {
+        String(decoding: encode(bytes), as: UTF8.self)
+    }
 
     /// The decoded bytes of a text, padded or not; nil if invalid.
     package static func bytes(_ text: String) -> [UInt8]? {

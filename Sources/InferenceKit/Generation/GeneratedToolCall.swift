@@ -24,7 +24,8 @@ public struct GeneratedToolCall: Sendable, Hashable {
         let text = arguments.contains { !$0.isWhitespace } ? arguments : "{}"
         guard let json = try? JSON.parse(text), let object = json.object else {
             throw AIError(
-                .generationFailed, "the model calls the tool \(name.printable) with arguments that are not a JSON object")
+                .generationFailed,
+                "the model calls the tool \(name.printable) with arguments that are not a JSON object")
         }
         return Message.ToolCall(id: id, name: name, arguments: object)
     }

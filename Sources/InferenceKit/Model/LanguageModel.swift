@@ -131,7 +131,8 @@ public final class LanguageModel: Sendable {
         _ messages: [Message], _ options: ChatTemplate.Options, _ folder: String
     ) throws(AIError) -> String {
         guard messages.allSatisfy({ $0.images.isEmpty }) else {
-            throw AIError(.unsupportedModel, "\(folder): pictures are not read on this machine", context: .init(path: folder))
+            throw AIError(
+                .unsupportedModel, "\(folder): pictures are not read on this machine", context: .init(path: folder))
         }
         guard let templates = try ChatTemplates.read(model: folder) else {
             throw .unsupported(folder, "the model has no chat template")

@@ -61,7 +61,9 @@ struct ChatAccumulator {
                 text: isWhole ? texts[place] : place == 0 ? content : "", reasoning: place == 0 ? thought : "",
                 tokenCount: 1, logprob: token["logprob"]?.double,
                 topLogprobs: (token["top_logprobs"]?.array ?? []).compactMap { other in
-                    guard let text = other["token"]?.string, let value = other["logprob"]?.double else { return nil }
+                    guard let text = other["token"]?.string, let value = other["logprob"]?.double else {
+                        return nil
+                    }
                     return TokenLogprob(tokenId: nil, text: text, logprob: value)
                 })
         }
@@ -84,7 +86,8 @@ struct ChatAccumulator {
     private mutating func takeUsage(_ json: JSON?) {
         guard let json, let prompt = json["prompt_tokens"]?.int else { return }
         usage = TokenUsage(
-            promptTokens: Int(clamping: prompt), completionTokens: Int(clamping: json["completion_tokens"]?.int ?? 0),
+            promptTokens: Int(clamping: prompt),
+            completionTokens: Int(clamping: json["completion_tokens"]?.int ?? 0),
             cachedTokens: json["prompt_tokens_details"]?["cached_tokens"]?.int.map { Int(clamping: $0) },
             reasoningTokens: json["completion_tokens_details"]?["reasoning_tokens"]?.int.map { Int(clamping: $0) })
     }

@@ -61,7 +61,8 @@ struct ChatBody: Sendable {
         guard !message.images.isEmpty else { return message.content.map { .string($0) } ?? .null }
         var parts: [JSON] = message.content.map { [.object(["type": "text", "text": .string($0)])] } ?? []
         for image in message.images {
-            parts.append(.object(["type": "image_url", "image_url": .object(["url": .string(try Self.address(image))])]))
+            parts.append(
+                .object(["type": "image_url", "image_url": .object(["url": .string(try Self.address(image))])]))
         }
         return .array(parts)
     }
@@ -81,7 +82,9 @@ struct ChatBody: Sendable {
     private static func call(_ call: Message.ToolCall) -> JSON {
         .object([
             "id": .string(call.id ?? call.name), "type": "function",
-            "function": .object(["name": .string(call.name), "arguments": .string(JSON.object(call.arguments).text())]),
+            "function": .object([
+                "name": .string(call.name), "arguments": .string(JSON.object(call.arguments).text()),
+            ]),
         ])
     }
 

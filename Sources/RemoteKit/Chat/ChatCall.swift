@@ -23,7 +23,9 @@ struct ChatCall: Sendable {
         var reader = ChatReader(try chunks(isStream: false))
         while let chunk = try await reader.next() {
             guard let result = chunk.result else { continue }
-            if result.finishReason == .cancelled { throw AIError(.cancelled, "interrupted", cause: PartialAnswer(result)) }
+            if result.finishReason == .cancelled {
+                throw AIError(.cancelled, "interrupted", cause: PartialAnswer(result))
+            }
             return result
         }
         throw AIError(.streamInterrupted, "\(client.name) gave no answer")

@@ -110,7 +110,7 @@ struct ChatReader {
                 .protocolViolation, "\(chunks.client.name) sends an event that is \(error.description)",
                 advice: "try again, or choose another provider")
         }
-        if let error = chunks.client.fault.error(in: json) { throw error }
+        if let error = chunks.client.fault.error(in: json, code: .streamInterrupted) { throw error }
         if event.name == "error" {
             throw AIError(
                 .streamInterrupted,

@@ -26,7 +26,8 @@ struct ChatDialect: Sendable {
     /// OpenAI's own server refuses `max_tokens` for its reasoning models.
     static let openAIItself = ChatDialect(name: "OpenAI", maxTokens: "max_completion_tokens")
     static let vLLM = ChatDialect(
-        name: "vLLM", topK: "top_k", minP: "min_p", repetitionPenalty: "repetition_penalty", ignoreEOS: "ignore_eos",
+        name: "vLLM", topK: "top_k", minP: "min_p", repetitionPenalty: "repetition_penalty",
+        ignoreEOS: "ignore_eos",
         mostStops: .max)
     static let llamaCpp = ChatDialect(
         name: "llama.cpp", topK: "top_k", minP: "min_p", typicalP: "typical_p", repetitionPenalty: "repeat_penalty",
@@ -80,6 +81,7 @@ struct ChatDialect: Sendable {
     }
 
     func refusal(_ what: String) -> AIError {
-        AIError(.invalidInput, "\(name) cannot take \(what)", advice: "leave it out, or run the model on this machine")
+        AIError(
+            .invalidInput, "\(name) cannot take \(what)", advice: "leave it out, or run the model on this machine")
     }
 }

@@ -51,7 +51,9 @@ struct ToolCallAssembly {
         var out: [GeneratedToolCall] = []
         for call in calls {
             guard !call.name.isEmpty else {
-                throw AIError(.protocolViolation, "the provider sends a tool call without the tool's name", advice: "try again")
+                throw AIError(
+                    .protocolViolation, "the provider sends a tool call without the tool's name",
+                    advice: "try again")
             }
             out.append(GeneratedToolCall(id: call.id, name: call.name, arguments: call.arguments))
         }

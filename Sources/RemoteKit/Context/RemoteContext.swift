@@ -27,7 +27,8 @@ public final class RemoteContext: Sendable {
     ) {
         self.init(
             workspace: Workspace(
-                environment: environment, configuration: configuration, isOffline: isOffline ?? environment.isOffline,
+                environment: environment, configuration: configuration,
+                isOffline: isOffline ?? environment.isOffline,
                 notice: notice), notice: notice)
     }
 

@@ -45,7 +45,9 @@ struct EmbeddingAnswer {
 
     private func vector(_ json: JSON) throws(AIError) -> [Float] {
         if let text = json.string { return try checked(floats(text)) }
-        guard let list = json.array, !list.isEmpty else { throw violation("returns something that is not a vector") }
+        guard let list = json.array, !list.isEmpty else {
+            throw violation("returns something that is not a vector")
+        }
         if list[0].array != nil {
             guard list.count == 1 else { throw tokens() }
             return try vector(list[0])
@@ -60,7 +62,8 @@ struct EmbeddingAnswer {
         }
         return bytes.withUnsafeBytes { buffer in
             (0..<bytes.count / 4).map {
-                Float(bitPattern: UInt32(littleEndian: buffer.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)))
+                Float(
+                    bitPattern: UInt32(littleEndian: buffer.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)))
             }
         }
     }

@@ -62,7 +62,8 @@ struct EmbeddingCall: Sendable {
     }
 
     /// A batch that is too large for the server is halved: nothing was computed for it.
-    private func ask(_ texts: [String], _ options: EmbeddingOptions, _ deadline: Deadline) async throws(AIError) -> [[Float]]
+    private func ask(_ texts: [String], _ options: EmbeddingOptions, _ deadline: Deadline) async throws(AIError)
+        -> [[Float]]
     {
         do throws(AIError) {
             let json = try await client.json(.post(address, body(texts, options), model: model), by: deadline)

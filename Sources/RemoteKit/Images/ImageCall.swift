@@ -30,7 +30,8 @@ struct ImageCall: Sendable {
         case .replicate: return try await replicate(request, deadline)
         case .openAI(let path, let form):
             let body = try request.openAI(providerID, form)
-            return try await picture(in: try await client.json(.post(base + path, body, model: model), by: deadline), deadline)
+            return try await picture(
+                in: try await client.json(.post(base + path, body, model: model), by: deadline), deadline)
         case .wavespeed: return try await wavespeed(request, deadline)
         case .zai: return try await zai(request, deadline)
         }
@@ -44,8 +45,12 @@ struct ImageCall: Sendable {
         call.accepts = "image/png"
         let answer = try await client.send(call, by: deadline)
         let body = try await answer.body(limit: PictureFetch.mostBytes)
-        if let type = PictureFile.mediaType(body) { return GeneratedImage(bytes: body, mediaType: type, servedBy: servedBy) }
-        guard answer.mediaType.contains("json") else { throw answer.unexpected(body, "something that is not a picture") }
+        if let type = PictureFile.mediaType(body) {
+            return GeneratedImage(bytes: body, mediaType: type, servedBy: servedBy)
+        }
+        guard answer.mediaType.contains("json") else {
+            throw answer.unexpected(body, "something that is not a picture")
+        }
         let json = try answer.json(of: body)
         if let error = client.fault.error(in: json) { throw error }
         return try await picture(in: json, deadline)
@@ -60,14 +65,17 @@ struct ImageCall: Sendable {
         guard first["images"] == nil else { return try await picture(in: first, deadline) }
         // Its path may differ from the model's.
         guard let path = first["response_url"]?.string.flatMap({ SafeAddress.path($0) }) else {
-            throw AIError(.protocolViolation, "\(client.name) answers without a picture and without an address to ask for it")
+            throw AIError(
+                .protocolViolation, "\(client.name) answers without a picture and without an address to ask for it")
         }
         let done = try await QueuePolling(client, deadline, usual: 0.5).result(
             of: "\(base)\(path)/status\(query)", first: first, Self.falState)
         if let error = RemoteFault.words(done["error"]), !error.isEmpty {
-            throw AIError(.requestRejected, "\(client.name) could not do it: \(error.printable)", advice: "change the prompt")
+            throw AIError(
+                .requestRejected, "\(client.name) could not do it: \(error.printable)", advice: "change the prompt")
         }
-        return try await picture(in: try await client.json(.get(base + path + query, model: model), by: deadline), deadline)
+        return try await picture(
+            in: try await client.json(.get(base + path + query, model: model), by: deadline), deadline)
     }
 
     private static func falState(_ json: JSON) -> QueuePolling.State? {
@@ -75,7 +83,8 @@ struct ImageCall: Sendable {
         case "IN_QUEUE", "IN_PROGRESS": .pending
         case "COMPLETED":
             if let error = RemoteFault.words(json["error"]), !error.isEmpty { .failed(error) } else { .done }
-        case "FAILED", "CANCELED", "CANCELLED", "ERROR": .failed(RemoteFault.words(json) ?? json["status"]?.string ?? "")
+        case "FAILED", "CANCELED", "CANCELLED", "ERROR":
+            .failed(RemoteFault.words(json) ?? json["status"]?.string ?? "")
         default: nil
         }
     }
@@ -93,7 +102,8 @@ struct ImageCall: Sendable {
         guard let path = first["data"]?["urls"]?["get"]?.string.flatMap({ SafeAddress.path($0) }) else {
             throw AIError(.protocolViolation, "\(client.name) answers without an address to ask for the picture")
         }
-        let done = try await QueuePolling(client, deadline, usual: 0.5).result(of: base + path, first: first) { json in
+        let done = try await QueuePolling(client, deadline, usual: 0.5).result(of: base + path, first: first) {
+            json in
             switch json["data"]?["status"]?.string {
             case "created", "processing", "queued", "pending": .pending
             case "completed": .done
@@ -107,7 +117,8 @@ struct ImageCall: Sendable {
 
     private func zai(_ request: ImageRequest, _ deadline: Deadline) async throws(AIError) -> GeneratedImage {
         let first = try await client.json(
-            .post("\(base)/api/paas/v4/async/images/generations", try request.zai(providerID), model: model), by: deadline)
+            .post("\(base)/api/paas/v4/async/images/generations", try request.zai(providerID), model: model),
+            by: deadline)
         guard let id = first["id"]?.string else {
             throw AIError(.protocolViolation, "\(client.name) answers without the number of the job")
         }

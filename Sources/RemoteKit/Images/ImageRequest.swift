@@ -15,14 +15,17 @@ struct ImageRequest: Sendable {
         }
         try check(prompt.contains { !$0.isWhitespace }, "the prompt is empty")
         for (side, value) in [("width", options.width), ("height", options.height)] {
-            try check(value.map { (1...65_536).contains($0) } ?? true, "the \(side) must be at least 1, not \(value ?? 0)")
+            try check(
+                value.map { (1...65_536).contains($0) } ?? true, "the \(side) must be at least 1, not \(value ?? 0)"
+            )
         }
         try check(options.steps.map { $0 >= 1 } ?? true, "the steps must be at least 1, not \(options.steps ?? 0)")
         try check(options.guidanceScale.map { $0.isFinite && $0 >= 0 } ?? true, "the guidance must be 0 or more")
     }
 
     private func refusal(_ what: String) -> AIError {
-        AIError(.invalidInput, "\(name) cannot be given \(what)", advice: "leave it out, or choose another provider")
+        AIError(
+            .invalidInput, "\(name) cannot be given \(what)", advice: "leave it out, or choose another provider")
     }
 
     private var seed: JSON? {
@@ -118,7 +121,8 @@ struct ImageRequest: Sendable {
 
     func zai(_ model: String) throws(AIError) -> JSON {
         for (value, what) in [
-            (steps, "a number of steps"), (guidance, "a guidance"), (negative, "a negative prompt"), (seed, "a seed"),
+            (steps, "a number of steps"), (guidance, "a guidance"), (negative, "a negative prompt"),
+            (seed, "a seed"),
         ] where value != nil { throw refusal(what) }
         let size = try size().map { JSON.string("\($0.width)x\($0.height)") }
         return .object(["model": .string(model), "prompt": .string(prompt), "size": size])

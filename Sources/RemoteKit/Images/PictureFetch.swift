@@ -13,7 +13,9 @@ struct PictureFetch: Sendable {
         if text.hasPrefix("http://") || text.hasPrefix("https://") {
             bytes = try await fetch(text, deadline)
         } else {
-            let encoded = text.hasPrefix("data:") ? text.split(separator: ",", maxSplits: 1).last.map(String.init) ?? "" : text
+            let encoded =
+                text.hasPrefix("data:")
+                ? text.split(separator: ",", maxSplits: 1).last.map(String.init) ?? "" : text
             guard let decoded = Base64.bytes(encoded) else {
                 throw AIError(.protocolViolation, "\(client.name) answers with a picture that is not base64")
             }

@@ -47,12 +47,15 @@ struct QueuePolling: Sendable {
                     // A new word may mean "not yet"; for ever it does not.
                     unknown += 1
                     guard unknown < 10 else {
-                        throw AIError(.protocolViolation, "\(client.name) reports a state of the job that hub does not know")
+                        throw AIError(
+                            .protocolViolation, "\(client.name) reports a state of the job that hub does not know")
                     }
                 }
             }
             guard deadline.remaining > interval else { throw deadline.error(client.name) }
-            do { try await client.context.workspace.engine().sleep(interval) } catch { throw AIError.wrapping(error) }
+            do { try await client.context.workspace.engine().sleep(interval) } catch {
+                throw AIError.wrapping(error)
+            }
             var call = RemoteCall.get(address)
             call.fields = fields
             answer = try await client.json(call, by: deadline)

@@ -1,7 +1,7 @@
 import Fetcher
 import HubCore
 
-/// A prediction at Replicate: asked for with a wait of a minute, then looked at until it is done.
+/// A prediction at Replicate: asked for with a short wait, then looked at until it is done.
 struct ReplicatePrediction: Sendable {
     let client: RemoteClient
     let base: String
@@ -22,11 +22,13 @@ struct ReplicatePrediction: Sendable {
     /// The output of a request that is `{"input": ...}`.
     func output(_ upload: HTTPUpload, _ deadline: Deadline) async throws(AIError) -> JSON {
         var call = RemoteCall(address: address, body: .upload(upload, mediaType: "application/json"), model: model)
-        call.fields = [("Prefer", "wait")]
+        // Less than the patience for the first byte. https://replicate.com/docs/topics/predictions/create-a-prediction
+        call.fields = [("Prefer", "wait=\(max(1, min(30, Int(client.limits.firstByte / 2))))")]
         let first = try await client.json(call, by: deadline)
         guard let status = first["urls"]?["get"]?.string.flatMap({ own($0) }) else {
             if let output = first["output"] { return output }
-            throw AIError(.protocolViolation, "\(client.name) answers without an output and without an address to ask for it")
+            throw AIError(
+                .protocolViolation, "\(client.name) answers without an output and without an address to ask for it")
         }
         let last = try await QueuePolling(client, deadline, usual: 1).result(of: status, first: first, Self.state)
         guard let output = last["output"] else {

@@ -59,7 +59,8 @@ public final class FoundationModelsProvider: TextGenerator {
         messages: [Message], _ options: ChatTemplate.Options, config: GenerateConfig
     ) async throws(AIError) -> GenerationStream {
         try config.require(only: config.topK == nil ? ["topP", "seed"] : ["topK", "seed"], at: displayName)
-        guard try ChatOptions(options).tools.isEmpty, messages.allSatisfy({ $0.toolCalls.isEmpty && $0.images.isEmpty })
+        guard try ChatOptions(options).tools.isEmpty,
+            messages.allSatisfy({ $0.toolCalls.isEmpty && $0.images.isEmpty })
         else { throw AIError(.invalidInput, "\(displayName) takes no tools and no pictures here") }
         guard messages.last?.role == .user else {
             throw AIError(.invalidInput, "the conversation does not end with a user's message")
@@ -100,10 +101,13 @@ public final class FoundationModelsProvider: TextGenerator {
                     do {
                         let session = LanguageModelSession(transcript: transcript(messages.dropLast()))
                         var shown = ""
-                        for try await snapshot in session.streamResponse(to: messages.last?.content ?? "", options: options) {
+                        for try await snapshot in session.streamResponse(
+                            to: messages.last?.content ?? "", options: options)
+                        {
                             // Each snapshot is the whole text so far.
                             continuation.yield(
-                                GenerationChunk(text: String(snapshot.content.dropFirst(shown.count)), tokenCount: 0))
+                                GenerationChunk(
+                                    text: String(snapshot.content.dropFirst(shown.count)), tokenCount: 0))
                             shown = snapshot.content
                         }
                         let result = GenerationResult(text: shown, finishReason: .stop, seed: seed)

@@ -68,8 +68,10 @@ public final class HuggingFaceProvider: ChatModel, EmbeddingModel, SpeechTranscr
     public var maxContextLength: Int? {
         get async {
             let offers = await ServingDirectory(context).remembered(model.repository)?.offers ?? []
-            return offers.filter { model.provider == nil || $0.provider == model.provider }.compactMap(\.contextLength)
-                .max()
+            return offers.filter { model.provider == nil || $0.provider == model.provider }.compactMap(
+                \.contextLength
+            )
+            .max()
         }
     }
 
@@ -91,7 +93,10 @@ public final class HuggingFaceProvider: ChatModel, EmbeddingModel, SpeechTranscr
 
     private func token() async throws(AIError) -> AccessToken? {
         // A token file is read from the disk.
-        do { return try await Blocking.run { [settings, context] in try settings.token.token(in: context.environment) } } catch {
+        do {
+            return try await Blocking.run { [settings, context] in try settings.token.token(in: context.environment)
+            }
+        } catch {
             throw AIError.wrapping(error)
         }
     }
@@ -177,10 +182,12 @@ extension HuggingFaceProvider {
         switch route.routes?.embeddings {
         case .openAI(let path):
             call = EmbeddingCall(
-                client: route.client, address: route.base + path, form: .openAI(route.providerID), model: identifier)
+                client: route.client, address: route.base + path, form: .openAI(route.providerID), model: identifier
+            )
         default:
             call = EmbeddingCall(
-                client: route.client, address: "\(route.base)/models/\(route.providerID)/pipeline/feature-extraction",
+                client: route.client,
+                address: "\(route.base)/models/\(route.providerID)/pipeline/feature-extraction",
                 form: .pipeline, model: identifier)
         }
         return try await call.run(texts, options)
@@ -193,7 +200,8 @@ extension HuggingFaceProvider {
     public func transcribe(file: String, options: TranscriptionOptions) async throws(AIError) -> Transcription {
         let route = try await routing().route(.speech)
         return try await SpeechCall(
-            client: route.client, base: route.base, route: route.routes?.speech ?? .hub, providerID: route.providerID,
+            client: route.client, base: route.base, route: route.routes?.speech ?? .hub,
+            providerID: route.providerID,
             model: identifier
         ).run(file, options)
     }
@@ -205,7 +213,8 @@ extension HuggingFaceProvider {
         let route = try await routing().route(.image)
         let hub = context.workspace.configuration.endpoint
         return try await ImageCall(
-            client: route.client, base: route.base, route: route.routes?.images ?? .hub, providerID: route.providerID,
+            client: route.client, base: route.base, route: route.routes?.images ?? .hub,
+            providerID: route.providerID,
             model: identifier,
             adapter: route.adapterPath.map {
                 "\(hub)/\(model.repository)/resolve/main/\(PercentEncoding.encode($0, keeping: "/"))"

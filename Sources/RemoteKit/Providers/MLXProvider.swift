@@ -63,8 +63,11 @@ public final class MLXProvider: TextGenerator {
     ) async throws(AIError) -> GenerationStream {
         try config.require(only: ["topP"], at: displayName)
         let turns = messages.filter { $0.role != .system }
-        guard try ChatOptions(options).tools.isEmpty, turns.count == 1, turns[0].role == .user, turns[0].images.isEmpty
-        else { throw AIError(.invalidInput, "\(displayName) takes one user's message here, without tools and pictures") }
+        guard try ChatOptions(options).tools.isEmpty, turns.count == 1, turns[0].role == .user,
+            turns[0].images.isEmpty
+        else {
+            throw AIError(.invalidInput, "\(displayName) takes one user's message here, without tools and pictures")
+        }
         try await require()
         #if canImport(MLXLMCommon) && canImport(MLXLLM)
         let instructions = messages.first { $0.role == .system }?.content

@@ -20,7 +20,8 @@ extension GenerateConfig {
     func require(only taken: Set<String>, at name: String) throws(AIError) {
         try validate()
         if let other = fields.first(where: { !taken.contains($0) }) {
-            throw AIError(.invalidInput, "\(name) cannot take \(other)", advice: "leave it out, or use another provider")
+            throw AIError(
+                .invalidInput, "\(name) cannot take \(other)", advice: "leave it out, or use another provider")
         }
     }
 }

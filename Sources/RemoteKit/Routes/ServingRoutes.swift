@@ -72,7 +72,8 @@ struct ServingRoutes: Sendable {
             schemaForm: .schemaInObject),
         ServingRoutes(name: "groq", host: "https://api.groq.com", chat: "/openai" + completions),
         ServingRoutes(
-            name: "hf-inference", host: nil, chat: completions, schemaForm: .value, embeddings: .pipeline, speech: .hub,
+            name: "hf-inference", host: nil, chat: completions, schemaForm: .value, embeddings: .pipeline,
+            speech: .hub,
             images: .hub),
         ServingRoutes(name: "novita", host: "https://api.novita.ai", chat: "/v3/openai/chat/completions"),
         ServingRoutes(
@@ -83,7 +84,8 @@ struct ServingRoutes: Sendable {
         ServingRoutes(name: "publicai", host: "https://api.publicai.co", chat: completions),
         ServingRoutes(name: "replicate", host: "https://api.replicate.com", speech: .replicate, images: .replicate),
         ServingRoutes(
-            name: "scaleway", host: "https://api.scaleway.ai", chat: completions, embeddings: .openAI("/v1/embeddings")),
+            name: "scaleway", host: "https://api.scaleway.ai", chat: completions,
+            embeddings: .openAI("/v1/embeddings")),
         ServingRoutes(
             name: "together", host: "https://api.together.xyz", chat: completions, schemaForm: .together,
             embeddings: .openAI("/v1/embeddings"), speech: .form("/v1/audio/transcriptions"),

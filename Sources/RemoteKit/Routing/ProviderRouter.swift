@@ -84,18 +84,21 @@ public struct ProviderRouter: Sendable {
         guard !decision.order.isEmpty else {
             let reasons = decision.verdicts.map { "\($0.identifier): \($0.reasons.last ?? "")" }
             throw AIError(
-                .invalidInput, "no model fits: \(reasons.isEmpty ? "there is none" : reasons.joined(separator: "; "))")
+                .invalidInput,
+                "no model fits: \(reasons.isEmpty ? "there is none" : reasons.joined(separator: "; "))")
         }
         var place = 0
         while true {
             let provider = candidates[decision.order[place]].provider
             do throws(AIError) { return (try await call(provider), decision) } catch {
                 place += 1
-                guard need.fallback, place < decision.order.count, error.code != .cancelled, error.partialResult == nil
+                guard need.fallback, place < decision.order.count, error.code != .cancelled,
+                    error.partialResult == nil
                 else { throw error }
                 report(
                     RoutingFallback(
-                        from: provider.identifier, error: error, to: candidates[decision.order[place]].provider.identifier))
+                        from: provider.identifier, error: error,
+                        to: candidates[decision.order[place]].provider.identifier))
             }
         }
     }

@@ -48,7 +48,8 @@ struct RoutingRules {
 
     private func place() -> Finding {
         if candidate.provider.isOnDevice {
-            return candidate.isCached ? .accepted("it runs on this machine") : .refused("its files are not on this machine")
+            return candidate.isCached
+                ? .accepted("it runs on this machine") : .refused("its files are not on this machine")
         }
         if need.personalData { return .refused("the call holds personal data, which stays on this machine") }
         return need.network ? .accepted("it is asked over the network") : .refused("the network is switched off")
@@ -97,7 +98,9 @@ struct RoutingRules {
 
     private func context() async -> Finding {
         guard let tokens = need.contextTokens else { return .silent }
-        guard let longest = await candidate.provider.maxContextLength else { return .accepted("its context is unknown") }
+        guard let longest = await candidate.provider.maxContextLength else {
+            return .accepted("its context is unknown")
+        }
         return tokens <= longest
             ? .accepted("\(tokens) tokens fit into its context of \(longest)")
             : .refused("its context is \(longest) tokens, and \(tokens) are needed")

@@ -20,13 +20,17 @@ extension HubRouting {
     /// - Throws: ``ErrorCode/invalidInput`` if no provider, or not the named one, has what is needed.
     func suffix(for needs: ConversationNeeds) async throws(AIError) -> String? {
         guard !needs.isEmpty else { return model.suffix }
-        let all = try await ServingDirectory(context, limits: limits).servedModels()
-        let offers = all.first { $0.model == model.repository.name }?.offers.filter { $0.status != .error } ?? []
+        let listed = try await ServingDirectory(context, limits: limits).listed(model.repository)
+        let offers = listed?.offers.filter { $0.status != .error } ?? []
         let fitting = offers.filter(needs.fits)
-        let what = needs.structuredOutput ? "hold an answer of \(model.repository) to a schema" : "call tools with \(model.repository)"
+        let what =
+            needs.structuredOutput
+            ? "hold an answer of \(model.repository) to a schema" : "call tools with \(model.repository)"
         if let name = model.provider {
-            guard needs.structuredOutput ? fitting.contains(where: { $0.provider == name })
-                : !offers.contains(where: { $0.provider == name && !needs.fits($0) })
+            guard
+                needs.structuredOutput
+                    ? fitting.contains(where: { $0.provider == name })
+                    : !offers.contains(where: { $0.provider == name && !needs.fits($0) })
             else {
                 throw AIError(
                     .invalidInput, "\(name) cannot \(what)",

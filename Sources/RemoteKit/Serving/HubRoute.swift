@@ -52,7 +52,8 @@ struct HubRouting: Sendable {
                 advice: "choose another provider: \(model.repository):NAME")
         }
         guard routes.serves(task) else {
-            throw AIError(.invalidInput, "\(offer.provider) does not \(task.verb)", advice: "choose another provider")
+            throw AIError(
+                .invalidInput, "\(offer.provider) does not \(task.verb)", advice: "choose another provider")
         }
         let (client, base) = try place(routes)
         return HubRoute(
@@ -75,7 +76,8 @@ struct HubRouting: Sendable {
             return offer
         }
         let known = fitting.filter { ServingRoutes.of($0.provider)?.serves(task) ?? false }
-        guard let offer = known.first(where: { $0.status == .live }) ?? known.first(where: { $0.status != .error }) else {
+        guard let offer = known.first(where: { $0.status == .live }) ?? known.first(where: { $0.status != .error })
+        else {
             throw unserved(task, served, "no provider that hub knows serves \(model.repository)")
         }
         warn(offer)
@@ -89,7 +91,8 @@ struct HubRouting: Sendable {
         return AIError(
             .modelNotServed, "\(what) to \(task.verb)",
             advice: others.isEmpty
-                ? "nobody serves it; hub try runs it on this machine if it can" : "it is served by \(others.joined(separator: ", "))",
+                ? "nobody serves it; hub try runs it on this machine if it can"
+                : "it is served by \(others.joined(separator: ", "))",
             context: .init(repository: model.repository.name))
     }
 
@@ -98,7 +101,8 @@ struct HubRouting: Sendable {
         case .live?: break
         case nil: context.notice("the Hub does not say whether \(offer.provider) serves \(model.repository) now")
         case let status?:
-            context.notice("the Hub says \"\(status.rawValue)\" of \(model.repository) at \(offer.provider): it may fail")
+            context.notice(
+                "the Hub says \"\(status.rawValue)\" of \(model.repository) at \(offer.provider): it may fail")
         }
     }
 
@@ -108,7 +112,8 @@ struct HubRouting: Sendable {
         guard isForeign else { return (try routerClient(routes.name), "\(router)/\(routes.name)") }
         guard let token, let host = context.hosts[routes.name] ?? routes.host, let origin = Origin(host) else {
             throw AIError(
-                .invalidInput, "\(routes.name) takes the Hub's tokens only, and the key in use does not begin with hf_",
+                .invalidInput,
+                "\(routes.name) takes the Hub's tokens only, and the key in use does not begin with hf_",
                 advice: "hub auth login saves a token of the Hub")
         }
         let credential = try Credential(token, to: origin, scheme: routes.scheme)
@@ -118,7 +123,8 @@ struct HubRouting: Sendable {
     private func routerClient(_ name: String) throws(AIError) -> RemoteClient {
         guard let token else {
             throw AIError(
-                .unauthorized, "inference providers need a token of the Hub", advice: "hub auth login, or set HF_TOKEN")
+                .unauthorized, "inference providers need a token of the Hub",
+                advice: "hub auth login, or set HF_TOKEN")
         }
         let credential = try Credential(token, to: router.origin, billTo: billTo)
         return RemoteClient(context, limits, credential: credential, name: name, isHub: true)

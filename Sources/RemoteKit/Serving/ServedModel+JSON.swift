@@ -4,7 +4,9 @@ extension ServingOffer {
     /// The offers of the Hub's mapping, in both of its forms: a model's own page has an object by provider, a list of
     /// models an array. An entry that is not one is left out.
     static func offers(mapping json: JSON?) -> [ServingOffer] {
-        if let object = json?.object { return object.members.compactMap { ServingOffer(entry: $0.value, name: $0.key) } }
+        if let object = json?.object {
+            return object.members.compactMap { ServingOffer(entry: $0.value, name: $0.key) }
+        }
         return (json?.array ?? []).compactMap { ServingOffer(entry: $0, name: $0["provider"]?.string) }
     }
 
@@ -29,7 +31,8 @@ extension ServingOffer {
             contextLength: entry["context_length"]?.int.map { Int(clamping: $0) }, price: price,
             supportsTools: entry["supports_tools"]?.bool,
             supportsStructuredOutput: entry["supports_structured_output"]?.bool, isFree: entry["is_free"]?.bool,
-            firstTokenMilliseconds: entry["first_token_latency_ms"]?.double, throughput: entry["throughput"]?.double)
+            firstTokenMilliseconds: entry["first_token_latency_ms"]?.double, throughput: entry["throughput"]?.double
+        )
     }
 
     /// This with what another source tells of the same offer.

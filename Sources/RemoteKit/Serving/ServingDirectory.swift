@@ -58,7 +58,9 @@ public struct ServingDirectory: Sendable {
         let router = try router()
         if context.isOffline {
             let known = await Blocking.run { [context] in
-                context.workspace.dispensable.use { catalog throws(AIError) in try catalog.served(endpoint: router.address) }
+                context.workspace.dispensable.use { catalog throws(AIError) in
+                    try catalog.served(endpoint: router.address)
+                }
             }
             guard let known, !known.isEmpty else {
                 throw AIError(.offline, "the models of \(router) are not known, and the network is switched off")
@@ -72,6 +74,12 @@ public struct ServingDirectory: Sendable {
         }
         await remember(models, endpoint: router)
         return models
+    }
+
+    /// A model of the router's list, as it was heard within the last hour, else asked for; nil if it is not listed.
+    func listed(_ model: RepositoryID) async throws(AIError) -> ServedModel? {
+        if let known = await kept(model.name, try router()), Timestamp.now - known.heardAt < 3600 { return known }
+        return try await servedModels().first { $0.model == model.name }
     }
 
     private func router() throws(AIError) -> Endpoint { try context.environment.inferenceEndpoint() }

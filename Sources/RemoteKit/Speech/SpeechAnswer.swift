@@ -44,7 +44,8 @@ struct SpeechAnswer {
 
     private func violation() -> AIError {
         AIError(
-            .protocolViolation, "\(name) answers with JSON that holds no text", advice: "try again, or choose another provider"
+            .protocolViolation, "\(name) answers with JSON that holds no text",
+            advice: "try again, or choose another provider"
         )
     }
 }

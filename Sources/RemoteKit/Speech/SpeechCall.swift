@@ -41,7 +41,8 @@ struct SpeechCall: Sendable {
         var members = options.language.map { ",\"language\":\(JSON.string($0).text())" } ?? ""
         for (key, value) in options.parameters.members { members += ",\(JSON.string(key).text()):\(value.text())" }
         return HTTPUpload([
-            .bytes(Array(before.utf8)), .file(sound.file, base64: true), .bytes(Array((after + members + end).utf8)),
+            .bytes(Array(before.utf8)), .file(sound.file, base64: true),
+            .bytes(Array((after + members + end).utf8)),
         ])
     }
 
@@ -57,7 +58,8 @@ struct SpeechCall: Sendable {
         let address = "\(base)/models/\(providerID)"
         guard parameters.count > 0 else {
             return RemoteCall(
-                address: address, body: .upload(HTTPUpload([.file(sound.file)]), mediaType: sound.mediaType), model: model)
+                address: address, body: .upload(HTTPUpload([.file(sound.file)]), mediaType: sound.mediaType),
+                model: model)
         }
         let end = "\",\"parameters\":\(JSON.object(parameters).text())}"
         let upload = HTTPUpload([
@@ -68,14 +70,16 @@ struct SpeechCall: Sendable {
 
     /// fal goes by the label, and takes only three.
     private static let falLabels = [
-        "audio/mpeg": "audio/mpeg", "audio/wav": "audio/x-wav", "audio/x-wav": "audio/x-wav", "audio/webm": "video/webm",
+        "audio/mpeg": "audio/mpeg", "audio/wav": "audio/x-wav", "audio/x-wav": "audio/x-wav",
+        "audio/webm": "video/webm",
         "video/webm": "video/webm",
     ]
 
     private func falCall(_ sound: SoundFile, _ options: TranscriptionOptions) throws(AIError) -> RemoteCall {
         guard let label = Self.falLabels[sound.mediaType] else {
             throw AIError(
-                .invalidInput, "fal-ai takes no \(sound.mediaType)", advice: "convert the sound to mp3, wav or webm",
+                .invalidInput, "fal-ai takes no \(sound.mediaType)",
+                advice: "convert the sound to mp3, wav or webm",
                 context: .init(path: sound.file.path))
         }
         let chunks = options.timestamps ? "\",\"chunk_level\":\"segment\"" : "\""
@@ -93,7 +97,8 @@ struct SpeechCall: Sendable {
         for (key, value) in options.parameters.members { fields.append((key, value.string ?? value.text())) }
         var before = ""
         for (name, value) in fields {
-            before += "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(Self.quoted(name))\"\r\n\r\n\(value)\r\n"
+            before +=
+                "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(Self.quoted(name))\"\r\n\r\n\(value)\r\n"
         }
         before +=
             "--\(boundary)\r\nContent-Disposition: form-data; name=\"file\"; filename=\"audio.\(sound.ending)\"\r\n"

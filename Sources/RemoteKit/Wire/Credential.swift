@@ -14,7 +14,8 @@ struct Credential: Sendable {
     static func isOfHub(_ token: AccessToken) -> Bool { token.secret.hasPrefix("hf_") }
 
     /// - Throws: ``ErrorCode/invalidInput`` if the key would go by plain http to another machine.
-    init(_ token: AccessToken, to origin: Origin, scheme: String = "Bearer", billTo: String? = nil) throws(AIError) {
+    init(_ token: AccessToken, to origin: Origin, scheme: String = "Bearer", billTo: String? = nil) throws(AIError)
+    {
         guard origin.isSafeForCredentials else {
             throw AIError(
                 .invalidInput, "the key is not sent to \(origin), which is plain http and not this machine",

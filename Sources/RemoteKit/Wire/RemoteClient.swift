@@ -108,7 +108,8 @@ struct RemoteClient: Sendable {
             if deadline.remaining <= 0 { return .failed(deadline.error(name)) }
             let error = AIError(
                 .timedOut, "\(name) did not begin to answer within \(Deadline.shown(limits.firstByte)) s",
-                advice: "try again later, or choose another provider", context: .init(address: SafeAddress.shown(call.address)))
+                advice: "try again later, or choose another provider",
+                context: .init(address: SafeAddress.shown(call.address)))
             return mayHaveRun && !call.isSafe ? .failed(error) : .unreached(error)
         }
     }
@@ -145,7 +146,9 @@ struct RemoteClient: Sendable {
 
     /// Waits, or throws the error if that is not worth it.
     private func wait(_ seconds: Double?, _ error: AIError, _ deadline: Deadline) async throws(AIError) {
-        guard let seconds, seconds.isFinite, seconds <= limits.longestWait, seconds < deadline.remaining else { throw error }
+        guard let seconds, seconds.isFinite, seconds <= limits.longestWait, seconds < deadline.remaining else {
+            throw error
+        }
         let text = "\(error.message); trying again in \(Int(seconds.rounded(.up))) s"
         if seconds > 2 { context.notice(text) } else { context.log(text) }
         do { try await context.workspace.engine().sleep(seconds) } catch { throw AIError.wrapping(error) }

@@ -39,7 +39,9 @@ struct RemoteFault: Sendable {
     }
 
     /// The error in the middle of a stream, or in an answer with status 200; nil if the value holds none.
-    func error(in json: JSON) -> AIError? {
+    ///
+    /// - Parameter code: of an error that names no status.
+    func error(in json: JSON, code: ErrorCode = .requestRejected) -> AIError? {
         let isError: Bool
         switch json["error"] {
         case nil: isError = json["error_type"] != nil
@@ -53,7 +55,7 @@ struct RemoteFault: Sendable {
             .compactMap { $0?.int }.first { (400..<600).contains($0) }
         let words = Self.words(json) ?? ""
         var error = fault(
-            status.map { Self.code(Int($0)) } ?? .streamInterrupted, "\(name) reports an error", words)
+            status.map { Self.code(Int($0)) } ?? code, "\(name) reports an error", words)
         error.context.status = status.map(Int.init)
         error.specificAdvice = advice(error.code, isUnserved: false)
         return error
@@ -83,7 +85,8 @@ struct RemoteFault: Sendable {
     }
 
     private static func saysNotServed(_ json: JSON?, _ words: String) -> Bool {
-        json?["error"]?["code"]?.string == "model_not_supported" || words.lowercased().contains("model not supported")
+        json?["error"]?["code"]?.string == "model_not_supported"
+            || words.lowercased().contains("model not supported")
             || words.contains("is not supported by any provider")
     }
 

@@ -13,7 +13,9 @@ enum RetryAfter {
         return date(text).map { max(0, $0 - now) }
     }
 
-    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT`. RFC 9110, section 5.6.7
     static func date(_ text: String) -> Double? {

@@ -125,10 +125,7 @@ package struct LocalFolder: Sendable, Hashable {
         var digest = [UInt8](repeating: 0, count: Int(SHA_DIGEST_LENGTH))
         let bytes = Array(name.utf8)
         SHA1(bytes, bytes.count, &digest)
-        var text = [UInt8](repeating: 0, count: 32)
-        let count = EVP_EncodeBlock(&text, digest, Int32(digest.count))
-        return String(decoding: text.prefix(Int(count)), as: UTF8.self)
-            .replacing("+", with: "-").replacing("/", with: "_")
+        return Base64.text(digest).replacing("+", with: "-").replacing("/", with: "_")
     }
 }
 
