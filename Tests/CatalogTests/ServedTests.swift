@@ -11,14 +11,14 @@ import Testing
         let catalog = try place.open()
         let (router, other) = ("https://router.example", "https://other.example")
         try catalog.remember(
-            served: [("org/b", .array([1])), ("org/a", .array([2]))], endpoint: router, at: 5)
-        try catalog.remember(served: [("org/a", .array([3]))], endpoint: router, at: 6)
-        try catalog.remember(served: [("org/a", .array([4]))], endpoint: other, at: 7)
+            served: [("org/b", .array([1])), ("org/a", .array([2]))], source: router, at: 5)
+        try catalog.remember(served: [("org/a", .array([3]))], source: router, at: 6)
+        try catalog.remember(served: [("org/a", .array([4]))], source: other, at: 7)
         let again = try place.open()
-        let known = try #require(try again.served("org/a", endpoint: router))
+        let known = try #require(try again.served("org/a", source: router))
         #expect(known.heardAt == 6 && known.offers == "[3]")
-        #expect(try again.served(endpoint: router).map(\.model) == ["org/a", "org/b"])
-        #expect(try again.served("org/c", endpoint: router) == nil)
+        #expect(try again.served(source: router).map(\.model) == ["org/a", "org/b"])
+        #expect(try again.served("org/c", source: router) == nil)
     }
 
     /// A catalog of the third version gets the table.
@@ -28,6 +28,6 @@ import Testing
             let third = Schema(versions: Array(Schema.current.versions.prefix(3)))
             _ = try Catalog(path: place.path, schema: third) { [place] _ in withExtendedLifetime(place) {} }
         }
-        #expect(try place.open().served(endpoint: "https://router.example").isEmpty)
+        #expect(try place.open().served(source: "https://router.example").isEmpty)
     }
 }

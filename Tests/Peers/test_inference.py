@@ -128,8 +128,10 @@ assert answer.model == 'T/org/chat', answer
 
     def test_hugging_face_uses_the_hubs_own_routes(self):
         self.check("""
-from huggingface_hub import InferenceClient, constants
+# The address is taken when the client is imported.
+from huggingface_hub import constants
 constants.INFERENCE_PROXY_TEMPLATE = address + '/{provider}'
+from huggingface_hub import InferenceClient
 client = InferenceClient(provider='hf-inference')
 assert client.automatic_speech_recognition(b'fLaC', model='org/listen').text == '4 bytes'
 """)

@@ -28,8 +28,8 @@ import Testing
         #expect(request.text.hasPrefix(#"{"model":"org/chat:groq","messages":[{"role":"user","content":"Hello"}]"#))
         #expect(!request.text.contains("null"))
         #expect(request.json["stream_options"]?["include_usage"]?.bool == true)
-        #expect(request.headers["Accept"] == "text/event-stream")
-        #expect(request.headers["Content-Type"] == "application/json" && request.headers["Expect"] == nil)
+        #expect(request.header("Accept") == "text/event-stream")
+        #expect(request.header("Content-Type") == "application/json" && request.header("Expect") == nil)
     }
 
     @Test func everyFieldOfTheConfigurationIsSent() async throws {

@@ -22,7 +22,7 @@ import Testing
     }
 
     private func url(_ request: InferenceStandIn.Request, _ path: String = "/result.png") -> String {
-        "http://\(request.headers["Host"] ?? "")\(path)"
+        "http://\(request.header("Host") ?? "")\(path)"
     }
 
     private static let options = ImageOptions(
@@ -94,8 +94,8 @@ import Testing
         #expect(targets[5] == "/fal-ai/p/requests/r?_subdomain=queue" && targets[6] == "/result.png")
         #expect(place.server.requests[1].json["image_size"] == .object(["width": 512, "height": 256]))
         #expect(
-            place.server.requests[5].headers["Authorization"] != nil
-                && place.server.requests[6].headers["Authorization"] == nil)
+            place.server.requests[5].header("Authorization") != nil
+                && place.server.requests[6].header("Authorization") == nil)
     }
 
     @Test(arguments: [

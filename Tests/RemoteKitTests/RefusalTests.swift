@@ -1,4 +1,5 @@
 import Fetcher
+import HubChatTemplates
 import HubCore
 import InferenceKit
 import Support

@@ -29,20 +29,24 @@ final class RemotePlace: Sendable {
         server = try InferenceStandIn(answer)
         folder = try TemporaryFolder("remote")
         context = Self.context(
-            server.address, folder, variables, token, isOffline, foreignProviders, heard)
+            server, folder, variables, token, isOffline, foreignProviders, heard)
     }
 
     private static func context(
-        _ address: String, _ folder: TemporaryFolder, _ variables: [String: String], _ token: String?,
+        _ server: InferenceStandIn, _ folder: TemporaryFolder, _ variables: [String: String], _ token: String?,
         _ isOffline: Bool, _ foreignProviders: [String], _ heard: Monitor<[String]>
     ) -> RemoteContext {
+        let address = server.address
         var all = [
             "HF_ENDPOINT": address, "HUB_INFERENCE_ENDPOINT": address, "HF_HOME": folder("hf"),
             "HUB_HOME": folder("state"), "HOME": folder.path,
         ]
         if let token { all["HF_TOKEN"] = token }
         let environment = HubEnvironment.test(all.merging(variables) { $1 })
-        let hear: @Sendable (String) -> Void = { text in heard.update { $0.append(text) } }
+        // The server and the folder are there as long as anybody asks.
+        let hear: @Sendable (String) -> Void = { [server, folder] text in
+            withExtendedLifetime((server, folder)) { heard.update { $0.append(text) } }
+        }
         let workspace = Workspace(
             environment: environment, configuration: .default.maxRetries(0), isOffline: isOffline, log: hear,
             notice: hear)
@@ -53,7 +57,7 @@ final class RemotePlace: Sendable {
 
     /// The same place with the network switched off.
     func offline() -> RemoteContext {
-        Self.context(server.address, folder, [:], Self.hubToken, true, [], heard)
+        Self.context(server, folder, [:], Self.hubToken, true, [], heard)
     }
 
     /// Everything that was logged or noticed.

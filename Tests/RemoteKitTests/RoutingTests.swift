@@ -64,7 +64,7 @@ import Testing
     @Test(arguments: [
         (
             ProviderAvailability.unavailable(
-                .insufficientMemory(required: 8_000_000_000, available: 1_000_000_000)), "8 GB"
+                .insufficientMemory(required: 8_000_000_000, available: 1_000_000_000)), "8.0 GB"
         ),
         (.unavailable(.unsupportedArchitecture("mamba9")), "mamba9"), (.unavailable(.modelNotDownloaded), "files"),
         (.unavailable(.unsupportedPlatform), "this system"),

@@ -1,7 +1,8 @@
 import HubCore
-import RemoteKit
 import Support
 import Testing
+
+@testable import RemoteKit
 
 @Suite struct SSEParserTests {
     private func data(_ pieces: [[UInt8]]) throws -> [String] {

@@ -32,7 +32,7 @@ import Testing
     @Test func aFileGoesAsItIsWithItsType() async throws {
         let (request, text) = try await sent("hf-inference")
         #expect(request.path == "/hf-inference/models/p/s" && request.body == Self.flac && text.text == "Hello")
-        #expect(request.headers["Content-Type"] == "audio/flac")
+        #expect(request.header("Content-Type") == "audio/flac")
     }
 
     @Test(
@@ -43,7 +43,7 @@ import Testing
         ] as [(String, [UInt8], String)])
     func theTypeIsThatOfTheBytesOrTheName(_ name: String, _ bytes: [UInt8], _ type: String) async throws {
         let (request, _) = try await sent("hf-inference", file: name, bytes: bytes)
-        #expect(request.headers["Content-Type"] == type)
+        #expect(request.header("Content-Type") == type)
     }
 
     @Test func parametersNeedBase64() async throws {
@@ -54,7 +54,7 @@ import Testing
             answer:
                 #"{"text":"A b","chunks":[{"text":"A","timestamp":[0.0,1.5]},{"text":" b","timestamp":[1.5,null]}]}"#
         )
-        #expect(request.headers["Content-Type"] == "application/json")
+        #expect(request.header("Content-Type") == "application/json")
         #expect(request.json["inputs"]?.string.flatMap { Base64.bytes($0) } == Self.flac)
         let parameters = request.json["parameters"]
         #expect(parameters?["return_timestamps"]?.bool == true)
@@ -78,7 +78,7 @@ import Testing
     ])
     func replicatesOutputIsReadInEveryShape(_ output: String) async throws {
         let (request, text) = try await sent("replicate", answer: #"{"status":"succeeded","output":\#(output)}"#)
-        #expect(request.path == "/replicate/v1/models/p/s/predictions" && request.headers["Prefer"] == "wait=30")
+        #expect(request.path == "/replicate/v1/models/p/s/predictions" && request.header("Prefer") == "wait=30")
         #expect(request.json["input"]?["audio"]?.string?.hasPrefix("data:audio/flac;base64,") == true)
         #expect(text.text == "Hello")
     }
@@ -88,7 +88,7 @@ import Testing
             "deepinfra", TranscriptionOptions(timestamps: true, language: "en"),
             answer: #"{"text":"Hello","segments":[{"text":"Hello","start":0,"end":1.25}]}"#)
         #expect(request.path == "/deepinfra/v1/openai/audio/transcriptions")
-        let type = try #require(request.headers["Content-Type"])
+        let type = try #require(request.header("Content-Type"))
         let boundary = try #require(type.dropping(prefix: "multipart/form-data; boundary="))
         let body = request.body
         #expect(body.firstRange(of: Self.flac) != nil)

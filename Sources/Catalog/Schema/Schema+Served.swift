@@ -3,8 +3,8 @@ extension Schema {
     /// JSON. The Hub tells it again, so that it is not kept where the catalog is lost.
     static let served = """
         CREATE TABLE served (
-            endpoint TEXT NOT NULL, model TEXT NOT NULL, heard_at REAL NOT NULL, offers TEXT NOT NULL,
-            PRIMARY KEY (endpoint, model)
+            source TEXT NOT NULL, model TEXT NOT NULL, heard_at REAL NOT NULL, offers TEXT NOT NULL,
+            PRIMARY KEY (source, model)
         ) STRICT, WITHOUT ROWID;
         """
 }

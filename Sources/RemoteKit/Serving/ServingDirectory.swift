@@ -14,7 +14,10 @@ public struct ServingDirectory: Sendable {
         self.limits = limits
     }
 
-    private var hub: Endpoint { context.workspace.configuration.endpoint }
+    /// What is kept in the catalog is kept by the address that said it.
+    private var mappings: String { "\(context.workspace.configuration.endpoint)/api/models" }
+    /// The router's list.
+    private func list() throws(AIError) -> String { "\(try context.environment.inferenceEndpoint())/v1/models" }
 
     /// The offers for a model; none if nobody serves it. The Hub's mapping tells who serves it and by which name; what
     /// the router's list told of prices and lengths before is added, and is asked for with ``servedModels()``.
@@ -39,15 +42,15 @@ public struct ServingDirectory: Sendable {
         }
         let mapped = ServedModel(
             model: model.name, offers: ServingOffer.offers(mapping: json["inferenceProviderMapping"]), heardAt: now)
-        await remember([mapped], endpoint: hub)
-        return Self.joined(mapped, await kept(model.name, try router()))
+        await remember([mapped], source: mappings)
+        return Self.joined(mapped, await kept(model.name, try list()))
     }
 
     /// What is remembered of a model's offers; nil if nothing is. Uses no network.
     public func remembered(_ model: RepositoryID) async -> ServedModel? {
         var listed: ServedModel?
-        if let router = try? router() { listed = await kept(model.name, router) }
-        guard let mapped = await kept(model.name, hub) else { return listed }
+        if let list = try? list() { listed = await kept(model.name, list) }
+        guard let mapped = await kept(model.name, mappings) else { return listed }
         return Self.joined(mapped, listed)
     }
 
@@ -55,11 +58,11 @@ public struct ServingDirectory: Sendable {
     ///
     /// - Throws: ``ErrorCode/offline`` if the catalog knows none, and the network's errors.
     public func servedModels() async throws(AIError) -> [ServedModel] {
-        let router = try router()
+        let (router, list) = (try context.environment.inferenceEndpoint(), try list())
         if context.isOffline {
             let known = await Blocking.run { [context] in
                 context.workspace.dispensable.use { catalog throws(AIError) in
-                    try catalog.served(endpoint: router.address)
+                    try catalog.served(source: list)
                 }
             }
             guard let known, !known.isEmpty else {
@@ -68,21 +71,19 @@ public struct ServingDirectory: Sendable {
             return known.map { ServedModel(kept: $0.offers, model: $0.model, heardAt: $0.heardAt) }
         }
         let client = RemoteClient(context, limits, credential: nil, name: router.origin.description, isHub: true)
-        let json = try await client.json(.get("\(router)/v1/models"), by: Deadline(limits))
+        let json = try await client.json(.get(list), by: Deadline(limits))
         guard let models = ServedModel.list(json, heardAt: Timestamp.now) else {
             throw AIError(.protocolViolation, "\(router.origin) answers with JSON that is not a list of models")
         }
-        await remember(models, endpoint: router)
+        await remember(models, source: list)
         return models
     }
 
     /// A model of the router's list, as it was heard within the last hour, else asked for; nil if it is not listed.
     func listed(_ model: RepositoryID) async throws(AIError) -> ServedModel? {
-        if let known = await kept(model.name, try router()), Timestamp.now - known.heardAt < 3600 { return known }
+        if let known = await kept(model.name, try list()), Timestamp.now - known.heardAt < 3600 { return known }
         return try await servedModels().first { $0.model == model.name }
     }
-
-    private func router() throws(AIError) -> Endpoint { try context.environment.inferenceEndpoint() }
 
     /// The model's page, asked with the Hub's own token. Another provider's key never goes to the Hub.
     private func mapping(of model: RepositoryID) async throws(AIError) -> JSON {
@@ -104,20 +105,20 @@ public struct ServingDirectory: Sendable {
 
     // MARK: The catalog
 
-    private func kept(_ model: String, _ endpoint: Endpoint) async -> ServedModel? {
+    private func kept(_ model: String, _ source: String) async -> ServedModel? {
         await Blocking.run { [context] in
             let row = context.workspace.dispensable.use { catalog throws(AIError) in
-                try catalog.served(model, endpoint: endpoint.address)
+                try catalog.served(model, source: source)
             }
             return row.flatMap { $0 }.map { ServedModel(kept: $0.offers, model: model, heardAt: $0.heardAt) }
         }
     }
 
-    private func remember(_ models: [ServedModel], endpoint: Endpoint) async {
+    private func remember(_ models: [ServedModel], source: String) async {
         let rows = models.map(\.kept)
         await Blocking.run { [context] in
             _ = context.workspace.dispensable.use { catalog throws(AIError) in
-                try catalog.remember(served: rows, endpoint: endpoint.address, at: Timestamp.now)
+                try catalog.remember(served: rows, source: source, at: Timestamp.now)
             }
         }
     }

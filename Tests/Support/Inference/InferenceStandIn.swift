@@ -19,6 +19,8 @@ package final class InferenceStandIn: Sendable {
         /// Its place among all requests, from 0.
         package var index: Int
 
+        /// The first value of a header.
+        package func header(_ name: String) -> String? { headers[name] }
         package var path: String { String(target.prefix { $0 != "?" }) }
         package var text: String { String(decoding: body, as: UTF8.self) }
         /// The body as JSON; null if it is none.
