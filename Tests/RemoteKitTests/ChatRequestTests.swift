@@ -108,9 +108,23 @@ import Testing
         #expect(sent["tools"] == .array([Self.tool]))
         #expect(sent["tool_choice"]?["function"]?["name"]?.string == "weather")
         let turns = try #require(sent["messages"]?.array)
-        #expect(turns[2].object?["content"] == .null)
+        #expect(turns[2].object?.keys == ["role", "tool_calls"])
         #expect(turns[2]["tool_calls"]?.array?.first?["function"]?["arguments"]?.string == #"{"city":"Bonn"}"#)
         #expect(turns[3]["tool_call_id"]?.string == "c1" && turns[3]["role"]?.string == "tool")
+    }
+
+    @Test func callsWithoutAnIdGetOneAndTheirResultsToo() throws {
+        let calls = ["a", "b"].map { Message.ToolCall(name: $0) }
+        var body = ChatBody(
+            model: "m",
+            messages: [Message(role: .assistant, content: nil, toolCalls: calls), .tool("1"), .tool("2")],
+            options: ChatOptions(), config: .default, dialect: .openAI)
+        let turns = try #require(try body.json(isStream: false)["messages"]?.array)
+        let ids = (turns[0]["tool_calls"]?.array ?? []).map { $0["id"]?.string }
+        #expect(ids == ["call_0_0", "call_0_1"])
+        #expect(turns.dropFirst().map { $0["tool_call_id"]?.string } == ids)
+        body.messages = [.user("x"), .tool("1")]
+        #expect(throws: AIError.self) { try body.json(isStream: false) }
     }
 
     @Test(arguments: [

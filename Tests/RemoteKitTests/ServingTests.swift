@@ -139,6 +139,12 @@ import Testing
             error?.code == .modelNotServed && error?.message.contains("deepinfra does not serve org/embed") == true)
     }
 
+    @Test func aPolicyIsForConversationsAlone() async throws {
+        let place = try RemotePlace { HonestRouter().answer($0) }
+        let error = await fault { try await place.hub("org/embed:cheapest").embed(["a"]) }
+        #expect(error?.code == .invalidInput && place.server.requests.isEmpty)
+    }
+
     @Test func everyRouteHasItsOwnName() {
         let names = ServingRoutes.all.map(\.name)
         #expect(Set(names).count == names.count)

@@ -30,7 +30,7 @@ struct ChatBody: Sendable {
     func json(isStream: Bool) throws(AIError) -> JSON {
         guard !messages.isEmpty else { throw AIError(.invalidInput, "the conversation has no message") }
         var turns: [JSON] = []
-        for message in messages { turns.append(try turn(message)) }
+        for message in try numbered() { turns.append(try turn(message)) }
         var members: [(key: String, value: JSON)] = [("model", .string(model)), ("messages", .array(turns))]
         members += try dialect.members(config)
         if isStream { members += [("stream", true), ("stream_options", .object(["include_usage": true]))] }
@@ -46,6 +46,29 @@ struct ChatBody: Sendable {
 
     // MARK: Messages
 
+    /// The messages with an id for every tool call and its result, which the protocol wants and local models do not need:
+    /// results without one belong to the calls before them in order.
+    private func numbered() throws(AIError) -> [Message] {
+        var out = messages
+        var waiting: [String] = []
+        for (place, message) in messages.enumerated() {
+            if !message.toolCalls.isEmpty { waiting = [] }
+            for (number, call) in message.toolCalls.enumerated() {
+                let id = call.id ?? "call_\(place)_\(number)"
+                out[place].toolCalls[number].id = id
+                waiting.append(id)
+            }
+            guard message.role == .tool else { continue }
+            guard let id = message.toolCallID ?? waiting.first else {
+                throw AIError(.invalidInput, "the result of a tool belongs to no call")
+            }
+            out[place].toolCallID = id
+            waiting.removeAll { $0 == id }
+        }
+        return out
+    }
+
+    /// A message. An assistant's reasoning is not sent back: models are not trained to read it.
     private func turn(_ message: Message) throws(AIError) -> JSON {
         if message.role != .user, !message.images.isEmpty {
             throw AIError(.invalidInput, "only a user's message can hold pictures")
@@ -57,8 +80,11 @@ struct ChatBody: Sendable {
         ])
     }
 
-    private func content(_ message: Message) throws(AIError) -> JSON {
-        guard !message.images.isEmpty else { return message.content.map { .string($0) } ?? .null }
+    private func content(_ message: Message) throws(AIError) -> JSON? {
+        guard !message.images.isEmpty else {
+            // A null is left out: not every server takes it.
+            return message.content.map { .string($0) } ?? (message.toolCalls.isEmpty ? "" : nil)
+        }
         var parts: [JSON] = message.content.map { [.object(["type": "text", "text": .string($0)])] } ?? []
         for image in message.images {
             parts.append(
@@ -81,7 +107,7 @@ struct ChatBody: Sendable {
     /// The protocol has the arguments as text.
     private static func call(_ call: Message.ToolCall) -> JSON {
         .object([
-            "id": .string(call.id ?? call.name), "type": "function",
+            "id": call.id.map { .string($0) }, "type": "function",
             "function": .object([
                 "name": .string(call.name), "arguments": .string(JSON.object(call.arguments).text()),
             ]),

@@ -43,7 +43,14 @@ struct HubRouting: Sendable {
     }
 
     /// The route of a task at a provider of the model's mapping.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` for a policy of the router's, which it knows for conversations alone.
     func route(_ task: InferenceTask) async throws(AIError) -> HubRoute {
+        if task != .conversation, model.provider == nil, let policy = model.suffix {
+            throw AIError(
+                .invalidInput, "\"\(policy)\" chooses among providers of conversations alone",
+                advice: "name a provider, or none: \(model.repository)")
+        }
         try context.requireNetwork(for: model.description)
         let offer = try await offer(for: task)
         guard let routes = ServingRoutes.of(offer.provider) else {
