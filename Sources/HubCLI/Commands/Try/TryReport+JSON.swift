@@ -77,7 +77,8 @@ extension TryReport {
 
     private static func json(_ token: TokenLogprob) -> JSONObject {
         [
-            "id": token.tokenId.map { .int(Int64($0)) }, "text": .string(token.text), "logprob": .double(token.logprob),
+            "id": token.tokenId.map { .int(Int64($0)) }, "text": .string(token.text),
+            "logprob": .double(token.logprob),
         ]
     }
 
