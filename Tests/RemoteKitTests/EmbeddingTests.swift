@@ -45,6 +45,13 @@ import Testing
         #expect(error?.message.contains(words) == true)
     }
 
+    /// A document may need many times the memory of its text.
+    @Test func anAnswerOfTooManyValuesIsAnError() async throws {
+        let answer = "[" + String(repeating: "{},", count: 1_200_000) + "{}]"
+        let error = await fault { try await vectors(["a"], answer) }
+        #expect(error?.code == .protocolViolation && error?.message.contains("too many values") == true)
+    }
+
     @Test func manyTextsAreSentInBatches() async throws {
         let place = try RemotePlace { HonestRouter().answer($0) }
         let texts = (0..<33).map { String(repeating: "x", count: $0 + 1) }

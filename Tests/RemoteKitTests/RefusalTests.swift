@@ -143,6 +143,12 @@ import Testing
         #expect(place.server.requests.count == 6 && place.said.contains("currently loading"))
     }
 
+    @Test func aLongGuessIsAskedAboutSooner() async throws {
+        let place = try refusing(2, 503, body: #"{"error":"loading","estimated_time":900}"#)
+        let limits = RemotePlace.limits { $0.longestWait = 0.01 }
+        #expect(try await place.answer(limits: limits).text == "You said: Hello 🙂")
+    }
+
     @Test func aModelThatLoadsForEverEndsWithTheBudget() async throws {
         let place = try RemotePlace { _ in .json(#"{"error":"loading","estimated_time":0.02}"#, status: 503) }
         let error = await fault {

@@ -20,7 +20,7 @@ package struct HTTPFields: Sendable, Hashable {
         }
     }
 
-    package mutating func append(_ name: String, _ value: String) { fields.append(Field(name: name, value: value)) }
+    mutating func append(_ name: String, _ value: String) { fields.append(Field(name: name, value: value)) }
 
     /// The address of a `Link` header's relation: `<https://...>; rel="next"`. RFC 8288
     package func link(_ relation: String) -> String? {

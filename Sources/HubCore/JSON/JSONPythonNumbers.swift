@@ -2,11 +2,12 @@ extension JSON {
     /// Parses one document that Python may have written: its `json` module writes infinities and NaN as bare words, as in
     /// `"time_step_limit": [0.0, Infinity]`. They become doubles.
     ///
+    /// - Parameter mostWords: as ``parse(_:mostWords:)`` says.
     /// - Throws: ``JSONError`` with simdjson's reason.
-    package static func parsePython(_ bytes: [UInt8]) throws(JSONError) -> JSON {
-        do { return try parse(bytes) } catch {
+    package static func parsePython(_ bytes: [UInt8], mostWords: Int = .max) throws(JSONError) -> JSON {
+        do { return try parse(bytes, mostWords: mostWords) } catch {
             guard let quoted = BareNumbers.quoted(bytes) else { throw error }
-            return BareNumbers.restored(try parse(quoted))
+            return BareNumbers.restored(try parse(quoted, mostWords: mostWords))
         }
     }
 }

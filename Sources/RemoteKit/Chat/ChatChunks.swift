@@ -105,7 +105,7 @@ struct ChatReader {
         if data.hasPrefix("[DONE]") { return true }
         guard !data.isEmpty else { return false }
         let json: JSON
-        do { json = try JSON.parse(data) } catch {
+        do { json = try JSON.parse(Array(data.utf8), mostWords: 1 << 20) } catch {
             throw AIError(
                 .protocolViolation, "\(chunks.client.name) sends an event that is \(error.description)",
                 advice: "try again, or choose another provider")

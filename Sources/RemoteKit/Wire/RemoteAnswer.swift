@@ -58,12 +58,15 @@ struct RemoteAnswer: Sendable {
         return body
     }
 
+    /// Of the parser's tape: 32 vectors of 16,384 numbers need half of them.
+    private static let mostWords = 1 << 21
+
     /// The body as one JSON document.
     func json(limit: Int) async throws(AIError) -> JSON { try json(of: try await body(limit: limit)) }
 
-    /// A body as JSON. Python's servers write NaN, which only ``JSON/parsePython(_:)`` reads.
+    /// A body as JSON. Python's servers write NaN, which only ``JSON/parsePython(_:mostWords:)`` reads.
     func json(of body: [UInt8]) throws(AIError) -> JSON {
-        do { return try JSON.parsePython(body) } catch {
+        do { return try JSON.parsePython(body, mostWords: Self.mostWords) } catch {
             throw unexpected(body, "something that is \(error.description)")
         }
     }

@@ -131,7 +131,9 @@ struct RemoteClient: Sendable {
         case 503:
             let json = try? JSON.parse(body, mostWords: 1 << 14)
             // A provider that says 0 again and again must not be asked in a loop.
-            return (asked ?? json?["estimated_time"]?.double).map { max($0, limits.retryBaseDelay) }
+            // A guess is asked about again; a time that was named is obeyed.
+            let guess = json?["estimated_time"]?.double.map { min($0, limits.longestWait) }
+            return (asked ?? guess).map { max($0, limits.retryBaseDelay) }
         case 500..<600 where isSafe: return Self.next(&tries.connects, limits.connectRetries, limits)
         default: return nil
         }
