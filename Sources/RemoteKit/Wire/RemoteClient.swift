@@ -72,6 +72,7 @@ struct RemoteClient: Sendable {
                 let answer = RemoteAnswer(stream: stream, client: self, deadline: deadline)
                 guard stream.head.isRedirect else {
                     if stream.head.isSuccess { return .answer(answer) }
+                    // A refusal is one without its words, too.
                     let body = (try? await answer.body(limit: 64 << 10, cutsOff: true)) ?? []
                     return .refused(fault.error(stream.head, body, model: call.model), stream.head, body)
                 }
