@@ -142,7 +142,8 @@ extension HuggingFaceProvider {
         try await call(messages, options, config).stream()
     }
 
-    /// The assistant's next turn in one piece, asked for without a stream.
+    /// The assistant's next turn in one piece, asked for without a stream: its first byte comes when the answer is whole,
+    /// so that a long one is better streamed and collected.
     public func respond(
         messages: [Message], options: ChatOptions, config: GenerateConfig
     ) async throws(AIError) -> GenerationResult {
