@@ -108,3 +108,22 @@ import Testing
         #expect(error.code == .malformedModel && error.message.contains(name), "\(error.message)")
     }
 }
+    /// As GGUF it has Granite 4's name; its converter permutes rows of whole heads, of which half rotates.
+    @Test func aBambaInGGUFIsNamed() async throws {
+        let folder = try TemporaryFolder()
+        let sizes = [
+            "embedding_length": 32, "block_count": 2, "context_length": 64, "vocab_size": 64,
+            "feed_forward_length": 48,
+            "attention.head_count": 4, "attention.key_length": 8, "rope.dimension_count": 4, "ssm.conv_kernel": 4,
+            "ssm.inner_size": 64, "ssm.state_size": 8, "ssm.time_step_rank": 8, "ssm.group_count": 2,
+        ]
+        let file = GGUFBytes("granitehybrid", sizes, lists: ["attention.head_count_kv": [0, 2]])
+        try folder.write("m.gguf", file.bytes)
+        let error = try await #require(throws: AIError.self) {
+            _ = try await LanguageModel.open(folder: folder("m.gguf"))
+        }
+        #expect(
+            error.code == .unsupportedModel && error.message.contains("a Bamba whose heads rotate in part"),
+            "\(error.message)")
+    }
+
