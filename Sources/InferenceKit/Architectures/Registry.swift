@@ -19,7 +19,8 @@ enum Architectures {
         .gptNeoX, .gptJ, .phi, .falcon, .stableLM, .bloom, .gptNeo, .starCoder,
         .starCoder2, .mpt, .olmo, .olmo2, .exaone4, .cohere, .cohere2,
         .lfm2, .lfm2Moe, .granite, .graniteMoe, .graniteHybrid, .smolLM3, .olmoe, .phiMoe,
-        .glm, .glm4, .ernie45, .ernie45Moe, .seedOss, .hunYuanDense, .nemotron, .ministral, .ministral3,
+        .glm, .glm4, .ernie45, .ernie45Moe, .seedOss, .hunYuanDense, .hunYuanMoe, .nemotron, .ministral,
+        .ministral3,
         .apertus, .arcee,
     ]
 

@@ -40,7 +40,7 @@ package struct ModelConfiguration: Sendable {
     package let forcedBosID: Int?
     /// Tokens that no answer has.
     package let bannedIDs: [Int]
-    /// The number of experts, and the number used per token.
+    /// The number of experts, and the number used per token; where layers differ, the largest.
     package let experts: Int?
     package let expertsPerToken: Int?
     /// The KV cache layout; nil if the file does not say enough.
@@ -158,8 +158,10 @@ package struct ModelConfiguration: Sendable {
         bannedIDs = fields.bannedIDs ?? []
         let mixture = try fields.object("ffn_config") ?? fields
         experts = mixture.optionalCount("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
-        expertsPerToken = mixture.optionalCount(
-            "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k", "moe_k", "top_k_experts")
+        expertsPerToken =
+            mixture.optionalCount(
+                "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k", "moe_k", "top_k_experts")
+            ?? mixture.integers("moe_topk")?.max()
         layerKinds = layers.flatMap { fields.layerKinds($0, type: type) } ?? []
         cache = CacheConfiguration(fields, type: type, layers: layers, kvHeads: kvHeads, headSize: headSize)
         states = StateConfiguration(fields, type: type, layers: layers)
