@@ -40,6 +40,7 @@ struct VocabularyFolder {
             case .roberta, .deberta, .gpt2: try bytePairs()
             case .xlmRoberta, .camembert, .albert, .debertaV2: try unigram()
             case .marian, .m2m100: try renumbered()
+            case .kimi: try ranked()
             }
         parts.truncatesLeft = settings.truncatesLeft
         parts.givesTypes = settings.givesTypes
@@ -84,6 +85,7 @@ extension TokenizerClass {
         switch self {
         case .bert, .distilBert, .mpnet, .esm: ["vocab.txt"]
         case .roberta, .deberta, .gpt2, .marian, .m2m100: ["vocab.json"]
+        case .kimi: ["tiktoken.model"]
         case .xlmRoberta, .camembert, .albert, .debertaV2: TokenizerKind.sentencePieceNames
         }
     }

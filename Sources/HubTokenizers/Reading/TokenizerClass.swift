@@ -5,6 +5,7 @@ enum TokenizerClass: Sendable {
     case roberta, deberta, gpt2
     case xlmRoberta, camembert, albert, debertaV2
     case marian, m2m100
+    case kimi
 
     /// By the class name without its suffixes.
     init?(name: String) {
@@ -23,7 +24,7 @@ enum TokenizerClass: Sendable {
         "DistilBert": .distilBert, "MPNet": .mpnet, "Esm": .esm, "Roberta": .roberta, "Bart": .roberta,
         "Longformer": .roberta, "Deberta": .deberta, "GPT2": .gpt2, "XLMRoberta": .xlmRoberta,
         "Camembert": .camembert, "Albert": .albert, "DebertaV2": .debertaV2, "Marian": .marian,
-        "M2M100": .m2m100,
+        "M2M100": .m2m100, "TikToken": .kimi,
     ]
 
     private static let modelTypes: [String: TokenizerClass] = [
@@ -32,7 +33,7 @@ enum TokenizerClass: Sendable {
         "roberta": .roberta, "bart": .roberta, "longformer": .roberta, "deberta": .deberta, "gpt2": .gpt2,
         "opt": .gpt2, "xlm-roberta": .xlmRoberta, "gte": .xlmRoberta, "jina_embeddings_v3": .xlmRoberta,
         "camembert": .camembert, "albert": .albert, "deberta-v2": .debertaV2, "marian": .marian,
-        "m2m_100": .m2m100,
+        "m2m_100": .m2m100, "kimi_k2": .kimi,
     ]
 
     /// Whether its models take types that tell the texts of a pair apart.
@@ -64,6 +65,7 @@ enum TokenizerClass: Sendable {
         case .roberta, .xlmRoberta, .camembert: Self.angled
         case .gpt2:
             ["unk_token": "<|endoftext|>", "bos_token": "<|endoftext|>", "eos_token": "<|endoftext|>"]
+        case .kimi: [:]
         case .marian: ["eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"]
         case .m2m100:
             [
