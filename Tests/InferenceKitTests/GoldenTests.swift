@@ -16,7 +16,7 @@ import Testing
             "micro-gemma",
             "micro-gemma2", "micro-gemma3", "micro-phi3", "micro-phi3-partial", "micro-phi3-longrope-short",
             "micro-phi3-longrope-long", "micro-gpt2", "micro-opt", "micro-opt-pickle", "micro-t5", "micro-t5-gated",
-            "micro-bart", "micro-pegasus",
+            "micro-bart", "micro-pegasus", "micro-t5gemma",
             "micro-gemma3n", "micro-gemma4", "micro-gemma4-large", "micro-gemma4-unified", "micro-gemma4-mixture",
             "micro-qwen3-moe", "micro-qwen3-moe-together", "micro-qwen2-moe", "micro-mixtral", "micro-gpt-oss",
             "micro-gpt-oss-mxfp4", "micro-deepseek_v2", "micro-deepseek_v3", "micro-kimi_k2", "micro-glm4_moe_lite",

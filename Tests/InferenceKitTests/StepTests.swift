@@ -29,7 +29,9 @@ import Testing
             "micro/packed-nvfp4", "micro/packed-nvfp4-experts", "micro/packed-int4", "micro/packed-int8",
             "micro/packed-nf4-nested",
             "micro/packed-nf4", "micro/packed-fused",
-            "micro/t5", "micro/t5-gated", "micro/bart", "micro/pegasus", "micro/marian", "micro/m2m-100",
+            "micro/t5", "micro/t5-gated", "micro/bart", "micro/pegasus", "micro/t5gemma", "micro/marian",
+            "micro/m2m-100",
+            "micro/mbart",
             "micro/qwen3_5", "micro/qwen3_5-moe", "micro/qwen3-next", "micro-gguf/qwen3_5-q8_0.gguf",
         ] + DenseDecoders.steps
 

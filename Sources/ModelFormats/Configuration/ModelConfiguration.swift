@@ -51,6 +51,8 @@ package struct ModelConfiguration: Sendable {
     package let layerKinds: [String]
     /// All settings of the decoder, for those that only one architecture has.
     package let settings: JSONObject
+    /// Those of an encoder that stand beside the decoder's; nil where there are none.
+    package let encoder: JSONObject?
     /// The code named by `auto_map`, which other programs would run on loading.
     package let customCode: [String]
 
@@ -107,6 +109,7 @@ package struct ModelConfiguration: Sendable {
         let type = fields.optionalText("model_type") ?? modelType ?? ""
         decoderType = type.isEmpty ? nil : type
         settings = fields.all
+        encoder = all.optionalObject("encoder")?.all
         hiddenSize = try fields.count("hidden_size", "n_embd", "n_embed", "d_model", "model_dim", "dim")
         // In encoder-decoder models `num_layers` and `num_hidden_layers` count the encoder's layers.
         layers = try fields.count(
