@@ -38,7 +38,7 @@ struct VocabularyFolder {
             case .bert, .distilBert, .mpnet: try wordPiece()
             case .esm: try words()
             case .roberta, .deberta, .gpt2: try bytePairs()
-            case .xlmRoberta, .camembert, .albert, .debertaV2: try unigram()
+            case .xlmRoberta, .camembert, .albert, .debertaV2, .mBart, .mBart50: try unigram()
             case .marian, .m2m100: try renumbered()
             case .kimi: try ranked()
             }
@@ -86,7 +86,7 @@ extension TokenizerClass {
         case .bert, .distilBert, .mpnet, .esm: ["vocab.txt"]
         case .roberta, .deberta, .gpt2, .marian, .m2m100: ["vocab.json"]
         case .kimi: ["tiktoken.model"]
-        case .xlmRoberta, .camembert, .albert, .debertaV2: TokenizerKind.sentencePieceNames
+        case .xlmRoberta, .camembert, .albert, .debertaV2, .mBart, .mBart50: TokenizerKind.sentencePieceNames
         }
     }
 }

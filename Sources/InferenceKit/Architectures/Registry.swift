@@ -15,7 +15,7 @@ enum Architectures {
         .nemotronHMoe, .mamba,
         .mamba2, .falconMamba, .bamba, .falconH1, .jamba, .t5,
         .bart, .marian,
-        .m2m100, .pegasus, .t5Gemma, .chronos,
+        .m2m100, .pegasus, .mBart, .t5Gemma, .chronos,
         .gptNeoX, .gptJ, .phi, .falcon, .stableLM, .bloom, .gptNeo, .starCoder,
         .starCoder2, .mpt, .olmo, .olmo2, .exaone4, .cohere, .cohere2,
         .lfm2, .lfm2Moe, .granite, .graniteMoe, .graniteHybrid, .smolLM3, .olmoe, .phiMoe,
