@@ -4,8 +4,8 @@
     pip install numpy gguf==0.19.0 llama-cpp-python==0.3.36 torch transformers
 
 FORM is fp8, awq, gptq or nvfp4 (six layers in the shape of a Qwen 3 of 4 billion parameters, almost nothing else),
-mixture-q4_0 (GGUF, 8 experts of which a row takes 2), latent-q4_0 (GGUF, DeepSeek 3's attention), t5-base or gated-delta
-(Qwen 3.5's layers; both float32); without one, all of them. They need 5 GB. A form that is there already is left alone. As in inference_models.py, every byte is a token.
+mixture-q4_0 (GGUF, 8 experts of which a row takes 2), latent-q4_0 (GGUF, DeepSeek 3's attention), space-q4_0 (GGUF, Mamba 2),
+t5-base or gated-delta (Qwen 3.5's layers; both float32); without one, all of them. They need 5 GB. A form that is there already is left alone. As in inference_models.py, every byte is a token.
 """
 
 import json
@@ -23,6 +23,8 @@ MIXTURE = dict(hidden_size=1024, num_hidden_layers=12, intermediate_size=2816, n
 EXPERTS, USED = 8, 2
 LATENT = dict(hidden_size=1024, num_hidden_layers=12, intermediate_size=2816, num_attention_heads=16, num_key_value_heads=1)
 QUERY_RANK, RANK, PLAIN, ROTATED, VALUE = 512, 512, 128, 64, 128
+SPACE = dict(hidden_size=1024, num_hidden_layers=24, intermediate_size=0, num_attention_heads=0, num_key_value_heads=0)
+STATE, TAPS = 128, 4
 
 
 def linears():
@@ -184,6 +186,38 @@ def write_latent(path):
     models.close(writer)
 
 
+# Mamba 2, as llama.cpp has it
+
+def write_space(path):
+    hidden, inner = SPACE["hidden_size"], 2 * SPACE["hidden_size"]
+    heads, taken = inner // models.HEAD, inner + 2 * STATE
+    writer = models.gguf_writer(path, SPACE, "mamba2")
+    writer.add_ssm_conv_kernel(TAPS)
+    writer.add_ssm_inner_size(inner)
+    writer.add_ssm_state_size(STATE)
+    writer.add_ssm_time_step_rank(heads)
+    writer.add_ssm_group_count(1)
+    random = np.random.default_rng(13)
+
+    def add(name, *shape, kind=np.float16):
+        writer.add_tensor(name, (random.standard_normal(shape, dtype=np.float32) * np.float32(0.02)).astype(kind))
+
+    add("token_embd.weight", models.VOCABULARY, hidden)
+    writer.add_tensor("output_norm.weight", np.ones(hidden, np.float32))
+    for layer in range(SPACE["num_hidden_layers"]):
+        place = f"blk.{layer}"
+        writer.add_tensor(f"{place}.attn_norm.weight", np.ones(hidden, np.float32))
+        add(f"{place}.ssm_in.weight", inner + taken + heads, hidden)
+        add(f"{place}.ssm_conv1d.weight", taken, TAPS, kind=np.float32)
+        add(f"{place}.ssm_conv1d.bias", taken, kind=np.float32)
+        writer.add_tensor(f"{place}.ssm_dt.bias", random.uniform(-6, -2, heads).astype(np.float32))
+        writer.add_tensor(f"{place}.ssm_a", -random.uniform(1, 16, (heads, 1)).astype(np.float32))
+        writer.add_tensor(f"{place}.ssm_d", np.ones((heads, 1), np.float32))
+        writer.add_tensor(f"{place}.ssm_norm.weight", np.ones((1, inner), np.float32))
+        add(f"{place}.ssm_out.weight", hidden, inner)
+    models.close(writer)
+
+
 # Models that transformers makes
 
 def write_t5(folder):
@@ -231,7 +265,7 @@ def make(folder, form):
     (target / "done").touch()
 
 
-WRITERS = {"mixture-q4_0": write_mixture, "latent-q4_0": write_latent}
+WRITERS = {"mixture-q4_0": write_mixture, "latent-q4_0": write_latent, "space-q4_0": write_space}
 FORMS = [*PACKINGS, *WRITERS, "t5-base", "gated-delta"]
 
 if __name__ == "__main__":

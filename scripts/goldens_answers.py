@@ -89,14 +89,14 @@ def weights(folder, change):
     return other
 
 
-def make(name, config, scale, seed, kind=AutoModelForSeq2SeqLM, **more):
+def make(name, config, scale, seed, kind=AutoModelForSeq2SeqLM, gemma=False, **more):
     """A folder with random weights, and `more` tensors."""
     folder = MICRO / name
     goldens.short_tokenizer(folder)
     (folder / "generation_config.json").unlink()
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     model = kind.from_config(transformers.AutoConfig.from_pretrained(folder))
-    goldens.random_weights(model, seed, scale)
+    goldens.random_weights(model, seed, scale, gemma)
     tensors = {key: value.detach() for key, value in model.named_parameters()} | more
     tensors = {key: value.bfloat16().contiguous() for key, value in tensors.items()}
     goldens.safetensors.torch.save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
@@ -203,6 +203,69 @@ def pegasus():
     })
 
 
+# T5Gemma
+
+def t5gemma():
+    """Encoder and decoder of different sizes, each with windows in every second layer, and no decoder_start_token_id."""
+    half = dict(
+        attention_bias=False, attention_dropout=0.0, attn_logit_softcapping=4.0, bos_token_id=START, eos_token_id=1,
+        final_logit_softcapping=12.0, head_dim=16, hidden_activation="gelu_pytorch_tanh", max_position_embeddings=256,
+        model_type="t5_gemma_module", num_hidden_layers=2, pad_token_id=319, query_pre_attn_scalar=24, rms_norm_eps=1e-06,
+        rope_theta=10000.0, sliding_window=6, torch_dtype="bfloat16", use_cache=True, vocab_size=320,
+        layer_types=["sliding_attention", "full_attention"])
+    config = dict(
+        architectures=["T5GemmaForConditionalGeneration"], model_type="t5gemma", is_encoder_decoder=True, dropout_rate=0.0,
+        classifier_dropout_rate=0.0, attention_dropout=0.0, tie_word_embeddings=True, vocab_size=320, torch_dtype="bfloat16",
+        eos_token_id=1, bos_token_id=START, pad_token_id=319,
+        encoder=half | dict(hidden_size=32, intermediate_size=48, num_attention_heads=4, num_key_value_heads=2, is_decoder=False),
+        decoder=half | dict(
+            hidden_size=24, intermediate_size=40, num_attention_heads=2, num_key_value_heads=1, is_decoder=True, use_cache=True,
+            cross_attention_hidden_size=32))
+    scales = {"embed_tokens": 0.4, "q_proj": 2.5, "k_proj": 2.5}
+    # The head is the table of tokens: so large that the logits differ.
+    last = 12 + torch.randn(24, generator=torch.Generator().manual_seed(42))
+    folder = make("t5gemma", config, lambda name: scales.get(name.split(".")[-2], 1.5), 41, gemma=True,
+                  **{"model.decoder.norm.weight": last})
+
+    def part(name, **changes):
+        return settings(folder, **{name: config[name] | changes})
+
+    def one_table(model):
+        model.model.encoder.embed_tokens.weight[:, :24] = model.model.decoder.embed_tokens.weight
+
+    def norms(ending):
+        def change(model):
+            for key, parameter in model.named_parameters():
+                if key.endswith(ending + ".weight"):
+                    parameter -= 1
+        return weights(folder, change)
+
+    def unscaled(name):
+        def change(model):
+            getattr(model.model, name).embed_tokens.weight /= config[name]["hidden_size"] ** 0.5
+        return weights(folder, change)
+
+    def no_rope(name):
+        return part(name, rope_parameters={"rope_type": "linear", "factor": 1e9, "rope_theta": 10000.0})
+
+    golden("t5gemma", folder, {
+        "the encoder's own table": weights(folder, one_table),
+        "the encoder's window": part("encoder", sliding_window=200),
+        "the window's last position": part("encoder", sliding_window=5),
+        "the decoder's window": part("decoder", sliding_window=200),
+        "the encoder's cap of scores": part("encoder", attn_logit_softcapping=50.0),
+        "the decoder's caps of scores": part("decoder", attn_logit_softcapping=50.0),
+        "cap of logits": part("decoder", final_logit_softcapping=30.0),
+        "the encoder's scale": part("encoder", query_pre_attn_scalar=16),
+        "the decoder's scale": part("decoder", query_pre_attn_scalar=16),
+        "the encoder's rotation": no_rope("encoder"), "the decoder's rotation": no_rope("decoder"),
+        "the encoder's factor of the embedding": unscaled("encoder"),
+        "cross attention": zero(folder, lambda key: "cross_attn.o_proj" in key),
+        "1 + weight before cross attention": norms("pre_cross_attn_layernorm"),
+        "1 + weight after cross attention": norms("post_cross_attn_layernorm"),
+    })
+
+
 @torch.no_grad()
 def bart_labels():
     """A classifier: the decoder reads the text once more, and its row at the end of the text counts."""
@@ -228,6 +291,7 @@ def all_models():
     bart()
     bart_labels()
     pegasus()
+    t5gemma()
     folder, without = t5("t5", 21)
 
     def unscaled(ids, start):
@@ -289,7 +353,7 @@ def chronos():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] in (["chronos"], ["pegasus"]):
-        sys.exit({"chronos": chronos, "pegasus": pegasus}[sys.argv[1]]())
+    if sys.argv[1:] in (["chronos"], ["pegasus"], ["t5gemma"]):
+        sys.exit({"chronos": chronos, "pegasus": pegasus, "t5gemma": t5gemma}[sys.argv[1]]())
     all_models()
     chronos()

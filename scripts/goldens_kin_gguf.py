@@ -28,6 +28,7 @@ OWN = {
     "expert_bias": ["exp_probs_b.bias"], "e_score_correction_bias": ["exp_probs_b.bias"], "operator_norm.weight": ["attn_norm.weight"],
     "embedding_norm.weight": ["token_embd_norm.weight"], "mlp.gate_up_proj.weight": ["ffn_up.weight"],
     "post_self_attn_layernorm.weight": ["post_attention_norm.weight"], "post_mlp_layernorm.weight": ["post_ffw_norm.weight"],
+    "dt_bias": ["ssm_dt.bias"], "mixer.experts.up_proj": ["ffn_up_exps.weight"],
 }
 
 
@@ -43,14 +44,16 @@ def names(arch, model, dense=False):
             own = [end.replace("_shexp", "") if dense else end for end in own]
             out[name] = [f"blk.{layer[0]}.{end}" if layer else end for end in own]
         else:
-            out[name] = [table.get_name(name, try_suffixes=(".weight", ".bias"))]
+            # Nemotron-H, as it is published.
+            found = name.replace("model.", "backbone.", 1) if ".mixer." in name else name
+            out[name] = [table.get_name(found, try_suffixes=(".weight", ".bias"))]
         assert out[name][0], name
     return out
 
 
 def parameters(model):
     return dict(model.named_parameters()) | {
-        name: value for name, value in model.named_buffers() if name.endswith("expert_bias")}
+        name: value for name, value in model.named_buffers() if name.endswith(("expert_bias", "correction_bias"))}
 
 
 def convert(path, arch, model, folder, say, change, dense):
@@ -63,9 +66,9 @@ def convert(path, arch, model, folder, say, change, dense):
     found = parameters(model)
     for name, targets in names(arch, model, dense).items():
         values = change(model.config, name, found[name].detach().numpy(), False)
-        if "conv.conv" in name and values.ndim == 3:
+        if "conv" in name and values.ndim == 3:
             values = values[:, 0]
-        if "e_score_correction_bias" in name:
+        if "e_score_correction_bias" in name and values.ndim == 2:
             values = values[0]
         for target, part in zip(targets, np.split(values, len(targets), axis=-2) if len(targets) > 1 else [values]):
             plain = part.ndim == 1 or part.shape[-1] % 32 or "norm" in target or "ffn_gate_inp" in target or "shortconv.conv" in target
@@ -177,6 +180,15 @@ def hunyuan(writer, config):
     writer.add_rope_scaling_type(gguf.RopeScalingType.NONE)
 
 
+def hunyuan_moe(writer, config):
+    hunyuan(writer, config)
+    writer.add_expert_count(config.num_experts)
+    writer.add_expert_used_count(config.moe_topk[0])
+    writer.add_expert_feed_forward_length(config.intermediate_size)
+    writer.add_expert_shared_feed_forward_length(config.intermediate_size)
+    writer.add_expert_shared_count(1)
+
+
 def nemotron(writer, config):
     llama(writer, config, epsilon=False)
     writer.add_layer_norm_eps(config.norm_eps)
@@ -222,41 +234,40 @@ FAMILIES = {
     "ernie4_5-moe": ("ernie4_5-moe", ernie_moe, as_it_is),
     "seed-oss": ("seed_oss", llama, as_it_is),
     "hunyuan": ("hunyuan-dense", hunyuan, as_it_is),
+    "hunyuan-moe": ("hunyuan-moe", hunyuan_moe, as_it_is),
     "nemotron": ("nemotron", nemotron, one_more),
     "ministral3": ("mistral3", ministral3, turned),
     "arcee": ("arcee", arcee, turned),
 }
 
 
-def main():
-    for name, (arch, say, change) in FAMILIES.items():
-        if sys.argv[1:] and name not in sys.argv[1:]:
-            continue
-        path, folder = FIXTURES / f"micro-gguf/{name}-q8_0.gguf", MICRO / name
-        dense = name == "granite4"
+def make(name, folder, arch, say, change, dense=False, **changes):
+    """A file of the model in a folder, and its golden. `changes` are settings that the file does not say."""
+    path = FIXTURES / f"micro-gguf/{name}-q8_0.gguf"
 
-        # What the file does not say.
-        changes = {"lfm2-moe": {"routed_scaling_factor": 1.0}, "ernie4_5-moe": {"moe_layer_end_index": 3}}.get(name, {})
+    def load():
+        return goldens.load(folder, **changes)
 
-        def load():
-            return goldens.load(folder, **changes)
+    convert(path, arch, load(), folder, say, change, dense)
+    path.chmod(0o644)
+    result = None
+    for prompts in (PROMPTS, PROMPTS[:1], PROMPTS[1:], *([text] for text in SENTENCES)):
+        try:
+            result = goldens.answers(lambda: fill(load(), arch, path, change, dense), folder, prompts)
+            break
+        except goldens.NearTie as tie:
+            print(tie)
+    assert result, f"{name}: each prompt comes near a tie"
+    goldens.write(FIXTURES / f"goldens/micro-gguf-{name}.json", {
+        "name": f"micro-gguf-{name}", "fixture": str(path.relative_to(FIXTURES)), "reference": REFERENCE,
+        "weights": "GGUF q8_0 as llama.cpp's converter writes it, dequantised to float32", "notes": NOTES,
+    } | result)
+    print(name, path.stat().st_size)
 
-        convert(path, arch, load(), folder, say, change, dense)
-        path.chmod(0o644)
-        result = None
-        for prompts in (PROMPTS, PROMPTS[:1], PROMPTS[1:], *([text] for text in SENTENCES)):
-            try:
-                result = goldens.answers(lambda: fill(load(), arch, path, change, dense), folder, prompts)
-                break
-            except goldens.NearTie as tie:
-                print(tie)
-        assert result, f"{name}: each prompt comes near a tie"
-        goldens.write(FIXTURES / f"goldens/micro-gguf-{name}.json", {
-            "name": f"micro-gguf-{name}", "fixture": str(path.relative_to(FIXTURES)), "reference": REFERENCE,
-            "weights": "GGUF q8_0 as llama.cpp's converter writes it, dequantised to float32", "notes": NOTES,
-        } | result)
-        print(name, path.stat().st_size)
 
+UNSAID = {"lfm2-moe": {"routed_scaling_factor": 1.0}, "ernie4_5-moe": {"moe_layer_end_index": 3}}
 
 if __name__ == "__main__":
-    main()
+    for name, (arch, say, change) in FAMILIES.items():
+        if not sys.argv[1:] or name in sys.argv[1:]:
+            make(name, MICRO / name, arch, say, change, dense=name == "granite4", **UNSAID.get(name, {}))

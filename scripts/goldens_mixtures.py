@@ -278,6 +278,68 @@ def deepseek_v3():
     })
 
 
+def kimi_k2():
+    """DeepSeek 3's code under a name that transformers does not know: one group, and a yarn with both ends the same."""
+    yarn = {
+        "type": "yarn", "factor": 32.0, "beta_fast": 1.0, "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0,
+        "original_max_position_embeddings": 4096,
+    }
+    folder = make(
+        "kimi_k2", "deepseek_v3", 67, scales={"kv_b_proj": 2.5}, **LATENT | dict(
+            num_hidden_layers=2, q_lora_rank=20, n_shared_experts=1, n_group=1, topk_group=1, topk_method="noaux_tc",
+            norm_topk_prob=True, routed_scaling_factor=2.827, scoring_func="sigmoid", rope_theta=50000.0,
+            rope_scaling=yarn, max_position_embeddings=131072, num_nextn_predict_layers=0, aux_loss_alpha=0.001, seq_aux=True,
+            ep_size=1, rms_norm_eps=1e-06))
+    rope = {"rope_theta": 50000.0, "rope_type": "yarn"} | {k: v for k, v in yarn.items() if k != "type"}
+    golden("kimi_k2", folder, {
+        "one group": goldens.settings(folder, n_group=4, topk_group=2),
+        "norm_topk_prob": goldens.settings(folder, norm_topk_prob=False),
+        "routed_scaling_factor": goldens.settings(folder, routed_scaling_factor=2.5),
+        "correction": goldens.weights(folder, zeroed("correction_bias")),
+        "rope base": goldens.settings(folder, rope_parameters=rope | {"rope_theta": 10000.0}),
+        "beta_fast": goldens.settings(folder, rope_parameters=rope | {"beta_fast": 32.0}),
+        "mscale_all_dim": goldens.settings(folder, rope_parameters=rope | {"mscale": 0.0, "mscale_all_dim": 0.0}),
+        "first dense layer": goldens.settings(folder, first_k_dense_replace=0),
+        "shared expert": goldens.weights(folder, zeroed("shared_experts.down_proj")),
+        "norm of queries": goldens.weights(folder, ones("q_a_layernorm")),
+    })
+    config = json.loads((folder / "config.json").read_text()) | {"model_type": "kimi_k2"}
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+
+
+def hunyuan_moe():
+    """Norms of queries and keys after the rotation, whose base grows by alpha, and a shared expert as wide as one of many.
+    Lists of one number for each layer, as published."""
+    rope = {
+        "type": "dynamic", "alpha": 1000.0, "factor": 1.0, "beta_fast": 32, "beta_slow": 1, "mscale": 1.0,
+        "mscale_all_dim": 0.0}
+    folder = make(
+        "hunyuan-moe", "hunyuan_v1_moe", 68, head_dim=16, attention_head_dim=16, num_hidden_layers=2, intermediate_size=24,
+        num_experts=6, moe_topk=[2, 2], moe_intermediate_size=[24, 24], num_shared_expert=[1, 1], rope_theta=10000.0,
+        rope_scaling=rope, attention_bias=False, mlp_bias=False, use_qk_norm=True, use_mixed_mlp_moe=True, use_cla=False,
+        moe_layer_num_skipped=0, rms_norm_eps=1e-05, scales={"wg": 3.0})
+    plain = {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 1.0}
+    golden("hunyuan-moe", folder, {
+        "alpha": goldens.settings(folder, rope_parameters=plain | {"alpha": 10.0}),
+        "second expert": goldens.settings(folder, moe_topk=[1, 1]),
+        "weights add up to 1": goldens.weights(folder, unnormed),
+        "norm of queries": goldens.weights(folder, ones("query_layernorm")),
+        "norm of keys": goldens.weights(folder, ones("key_layernorm")),
+        "shared expert": goldens.weights(folder, zeroed("shared_mlp.down_proj")),
+        "experts": goldens.weights(folder, zeroed("experts.down_proj")),
+        "router": goldens.weights(folder, zeroed("gate.wg")),
+    })
+
+
+def unnormed(model):
+    for gate in each(model, "Gate"):
+        def forward(hidden, gate=gate):
+            scores = gate.wg(hidden.reshape(-1, hidden.shape[-1]))
+            weights, chosen = scores.softmax(-1).topk(gate.top_k, -1)
+            return scores, weights, chosen
+        gate.forward = forward
+
+
 def glm4_moe_lite():
     """The same under the settings of transformers 5, with a list of layers and halves that rotate."""
     config = {key: value for key, value in LATENT.items() if key not in ("first_k_dense_replace", "moe_layer_freq")}
@@ -346,7 +408,8 @@ def nemotron_h():
     })
 
 
-FAMILIES = [nemotron_h, glm4_moe, minimax_m2, qwen3_moe, qwen2_moe, mixtral, gpt_oss, gpt_oss_mxfp4, deepseek_v2, deepseek_v3, glm4_moe_lite]
+FAMILIES = [nemotron_h, glm4_moe, minimax_m2, qwen3_moe, qwen2_moe, mixtral, gpt_oss, gpt_oss_mxfp4, deepseek_v2, deepseek_v3, kimi_k2,
+            glm4_moe_lite, hunyuan_moe]
 
 if __name__ == "__main__":
     for family in FAMILIES:

@@ -3,7 +3,7 @@
 
     python3 -m venv venv
     venv/bin/pip install transformers==5.23.0 torch==2.13.0 sentencepiece==0.2.1
-    venv/bin/python scripts/goldens_translations.py
+    venv/bin/python scripts/goldens_translations.py [NAME...]
 
 Writes folders of Tests/Fixtures/micro and Tests/Fixtures/goldens/micro-*.json, as goldens.py does.
 """
@@ -11,6 +11,7 @@ Writes folders of Tests/Fixtures/micro and Tests/Fixtures/goldens/micro-*.json, 
 import io
 import json
 import pathlib
+import sys
 
 import sentencepiece
 import torch
@@ -58,11 +59,12 @@ def load(folder, **changes):
         folder, config=config, dtype=torch.float32, attn_implementation="eager").eval()
 
 
-def save(folder, config, seed, **more):
+def save(folder, config, seed, computed="embed_positions", scale=2.5, **more):
+    """`computed` are tensors that published files have not."""
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     model = AutoModelForSeq2SeqLM.from_config(transformers.AutoConfig.from_pretrained(folder))
-    goldens.random_weights(model, seed, lambda name: 3.0 if "shared" in name else 2.5)
-    tensors = {key: value.detach() for key, value in model.named_parameters() if "embed_positions" not in key} | more
+    goldens.random_weights(model, seed, lambda name: 3.0 if "shared" in name else scale)
+    tensors = {key: value.detach() for key, value in model.named_parameters() if computed not in key} | more
     tensors = {key: value.bfloat16().contiguous() for key, value in tensors.items()}
     goldens.safetensors.torch.save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
 
@@ -175,6 +177,41 @@ def m2m100():
     })
 
 
+def mbart(name, kind, start, seed):
+    """The model of 25 languages, whose texts end with theirs and whose answers begin with theirs alone, or that of 50."""
+    folder = MICRO / name
+    folder.mkdir(parents=True, exist_ok=True)
+    own = len(pieces(folder, "sentencepiece.bpe.model", 90, model_type="unigram"))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": kind, "src_lang": None, "tgt_lang": None}) + "\n")
+    tokenizer = getattr(transformers, kind).from_pretrained(folder)
+    size = len(tokenizer)
+    assert size == own + 1 + len(tokenizer.lang_code_to_id) + 1
+    start = tokenizer.convert_tokens_to_ids(start)
+    bias = torch.randn((1, size), generator=torch.Generator().manual_seed(seed + 1))
+    save(folder, config_of(
+        "MBartForConditionalGeneration", "mbart", size, start, activation_function="gelu", add_bias_logits=False,
+        add_final_layer_norm=True, bos_token_id=0, eos_token_id=2, normalize_before=True, normalize_embedding=True, pad_token_id=1,
+        static_position_embeddings=False), seed, computed="none", scale=7.0, final_logits_bias=bias)
+    cases = []
+    for text in TEXTS:
+        for source, to in ((None, "fr_XX"), ("de_DE", "en_XX")):
+            tokenizer.src_lang = source or "en_XX"
+            ids, target = tokenizer(text).input_ids, tokenizer.convert_tokens_to_ids(to)
+            cases.append(({"text": text, "from": source, "to": to, "ids": ids}, [target] if start > 3 else [start, target]))
+    golden(name, folder, cases, [], {
+        "positions": changed(folder, "embed_positions"), "scale of the embedding": load(folder, scale_embedding=False),
+        "cross attention": changed(folder, "encoder_attn.out_proj"), "bias of the logits": changed(folder, "final_logits_bias"),
+        "norm of the embedding": changed(folder, "layernorm_embedding.weight", value=1.0),
+        "the encoder's last norm": changed(folder, "encoder.layer_norm.bias"),
+        "the decoder's last norm": changed(folder, "decoder.layer_norm.bias"),
+        "the activation": load(folder, activation_function="relu"),
+    })
+
+
 if __name__ == "__main__":
-    marian()
-    m2m100()
+    for name, family in {
+        "marian": marian, "m2m-100": m2m100, "mbart": lambda: mbart("mbart", "MBartTokenizer", "ro_RO", 55),
+        "mbart50": lambda: mbart("mbart50", "MBart50Tokenizer", "</s>", 57),
+    }.items():
+        if not sys.argv[1:] or name in sys.argv[1:]:
+            family()

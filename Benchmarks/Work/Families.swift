@@ -46,16 +46,18 @@ struct Families {
                 "bytes of weights in decode, layers of 4B shape, \(form)", .rate, 0.8, hub(form, "bytes", .rate),
                 hub(form, "bandwidth", .rate, "reading memory"))
         }
-        let mixture = [("decode", Measure.decode), ("prefill 512", .prompt)].map { work, measure in
-            contest(
-                "\(work), 2 of 8 experts, Q4_0", measure, 1.2, hub("mixture-q4_0.gguf", work, measure),
-                llama("mixture-q4_0.gguf", work, measure))
+        let speeds = [("decode", Measure.decode), ("prefill 512", .prompt)]
+        let beside = [("2 of 8 experts", "mixture-q4_0.gguf"), ("Mamba 2", "space-q4_0.gguf")].flatMap { kind, file in
+            speeds.map { work, measure in
+                contest(
+                    "\(work), \(kind), Q4_0", measure, 1.2, hub(file, work, measure), llama(file, work, measure))
+            }
         }
         let latent = contest(
             "decode at position 4,000, latent attention, Q4_0", .decode, 1.2,
             hub("latent-q4_0.gguf", "decode at 4000", .decode), llama("latent-q4_0.gguf", "decode at 4000", .decode)
         )
-        let delta = [("decode", Measure.decode), ("prefill 512", .prompt)].map { work, measure in
+        let delta = speeds.map { work, measure in
             contest(
                 "\(work), gated delta, float32", measure, 1.2, hub("gated-delta", work, measure),
                 torch("gated-delta", work, measure))
@@ -63,6 +65,6 @@ struct Families {
         let answers = contest(
             "128 tokens read and 64 written, T5 base, float32", .texts, 1.2, hub("t5-base", "answers", .texts),
             torch("t5-base", "answers", .texts))
-        return packed + mixture + [latent] + delta + [answers]
+        return packed + beside + [latent] + delta + [answers]
     }
 }

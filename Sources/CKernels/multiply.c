@@ -67,12 +67,18 @@ static void pack_four(const hub_input *input, size_t row) {
         for (size_t i = 0; i < 4; i++) out[k * panel.width + i] = x[i * input->stride + k];
 }
 
+/// Whether a matrix of fewer outputs than a vector has lanes is read as it lies, four outputs at a time: routers are such.
+static bool goes_by_four(const hub_matrix *matrix) {
+    return matrix->rows % 4 == 0 && matrix->columns % HUB_CHAINS == 0 && matrix->format != HUB_FP8;
+}
+
 /// How a matrix is multiplied: with 8-bit activations, with bf16, or exactly, where float weights take rows as they are.
 static uint32_t form(const hub_kernels *kernels, const hub_matrix *matrix, const hub_input *input) {
     if (!input->exact && kernels->fast[matrix->format] && !hub_goes_by_column(matrix)) return PACKED_Q8;
     const bool is_plain = hub_is_float(matrix->format) && !matrix->transposed;
     // The scalar kernels, which also compute small matrices, read panels alone.
-    if (!is_plain || matrix->rows < kernels->lanes || kernels->lanes == 1) return PACKED_FLOAT;
+    if (!is_plain || kernels->lanes == 1) return PACKED_FLOAT;
+    if (matrix->rows < kernels->lanes) return goes_by_four(matrix) ? AS_GIVEN : PACKED_FLOAT;
     if (!input->exact && matrix->format == HUB_BF16 && kernels->bf16) return PACKED_BF16;
     if (matrix->format == HUB_FP8) return AS_GIVEN;
     return input->columns % HUB_CHAINS == 0 && input->rows < HUB_MANY ? AS_GIVEN : PACKED_FLOAT;
@@ -164,10 +170,10 @@ static void multiply_product(
     size_t worker) {
     const hub_matrix *matrix = p->matrix;
     const size_t lanes = m->kernels->lanes, rows = matrix->rows, blocks = blocks_of(input->columns);
+    const uint32_t how = form(m->kernels, matrix, input);
     // Fewer outputs than a vector has lanes: one at a time, with the same arithmetic.
-    const bool is_small = rows < lanes;
+    const bool is_small = rows < lanes && how != AS_GIVEN;
     const hub_kernels *kernels = is_small ? &hub_kernels_scalar : m->kernels;
-    uint32_t how = form(m->kernels, matrix, input);
     const bool is_strip = goes_in_strips(kernels, matrix, input), is_pair = goes_in_pairs(kernels, matrix, input);
     void (*kernel)(const hub_tile *) =
         how == PACKED_Q8 ? kernels->fast[matrix->format] : how == PACKED_BF16 ? kernels->bf16 : kernels->exact[matrix->format];
@@ -187,20 +193,22 @@ static void multiply_product(
         for (size_t tile = begin; tile < end; tile += t.tiles) {
             size_t row = tile * kernels->lanes;
             // The last tile begins earlier; what the one before computes is left to it.
-            size_t skipped = row + kernels->lanes > rows ? row + kernels->lanes - rows : 0;
+            const size_t outputs = kernels->lanes < rows ? kernels->lanes : rows;
+            const size_t skipped = row + outputs > rows ? row + outputs - rows : 0;
+            const bool is_whole = skipped == 0 && outputs == kernels->lanes;
             t.row = row - skipped;
             const size_t left = (end < rows / lanes ? end : rows / lanes) - tile; // whole ones
-            t.tiles = skipped > 0 ? 1 : is_strip ? strip(left, lanes) : is_pair && left > 1 ? (left < HUB_PAIRED ? left / 2 * 2 : HUB_PAIRED) : 1;
+            t.tiles = !is_whole ? 1 : is_strip ? strip(left, lanes) : is_pair && left > 1 ? (left < HUB_PAIRED ? left / 2 * 2 : HUB_PAIRED) : 1;
             kernel(&t);
             float *out = p->out + start * p->stride + t.row;
             const float *bias = p->bias ? p->bias + t.row : NULL;
-            for (size_t i = 0; i < t.tiles && skipped == 0; i++)
+            for (size_t i = 0; i < t.tiles && is_whole; i++)
                 kernels->finish(
                     t.sums + i * t.count * kernels->lanes, t.count, bias ? bias + i * kernels->lanes : NULL,
                     out + i * kernels->lanes, p->stride);
-            if (skipped == 0) continue;
+            if (is_whole) continue;
             for (size_t b = 0; b < t.count; b++)
-                for (size_t i = skipped; i < kernels->lanes; i++)
+                for (size_t i = skipped; i < outputs; i++)
                     out[b * p->stride + i] = t.sums[b * kernels->lanes + i] + (bias ? bias[i] : 0);
         }
     }

@@ -39,7 +39,10 @@ import Testing
         ("nemotron_h", "time_step_min", .double(0.5)), ("nemotron_h", "routed_scaling_factor", 3),
         ("nemotron_h", "mlp_hidden_act", "silu"), ("nemotron_h", "norm_topk_prob", false),
         ("deepseek_v2", "routed_scaling_factor", 3), ("deepseek_v3", "routed_scaling_factor", 1),
-        ("deepseek_v3", "norm_topk_prob", false), ("falcon_h1", "embedding_multiplier", 1),
+        ("deepseek_v3", "norm_topk_prob", false), ("kimi_k2", "routed_scaling_factor", .double(2.5)),
+        ("kimi_k2", "rope_theta", 10_000),
+        ("hunyuan-moe", "moe_topk", .array([1, 1])), ("hunyuan-moe", "rope_scaling", nil),
+        ("falcon_h1", "embedding_multiplier", 1),
         ("falcon_h1", "lm_head_multiplier", 1), ("falcon_h1", "mlp_multipliers", nil),
         ("falcon_h1", "key_multiplier", 1), ("falcon_h1", "attention_in_multiplier", 1),
         ("falcon_h1", "attention_out_multiplier", 1), ("falcon_h1", "ssm_in_multiplier", 1),
@@ -56,6 +59,20 @@ import Testing
         let logits = try await changed.logits(prompt: prompt)
         let most = zip(logits, expected).map { abs(Double($0) - $1) }.max() ?? 0
         #expect(most > 0.01, "\(most)")
+    }
+
+    /// A list of numbers says which layers have experts, with the number of the first that have none, or alone.
+    @Test(arguments: [[0, 1], [1, 1]]) func aListSaysWhichLayersHaveExperts(flags: [Int64]) async throws {
+        var config = try #require(try Fixtures.json("micro/kimi_k2/config.json").object)
+        config["moe_layer_freq"] = .array(flags.map { .int($0) })
+        if flags[0] == 0 { config["first_k_dense_replace"] = nil }
+        let folder = try TemporaryFolder(linking: "micro/kimi_k2", except: ["config.json"])
+        try folder.write("config.json", .object(config))
+        let model = try await LanguageModel.open(folder: folder.path, options: ModelOptions(isExact: true))
+        let golden = try Fixtures.json("goldens/micro-kimi_k2.json")
+        let logits = try await model.logits(prompt: try #require(golden["prompts"]?.array?[0]["text"]?.string))
+        let expected = try #require(golden["logits"]?["values"]?.array).compactMap(\.double)
+        #expect(zip(logits, expected).allSatisfy { abs(Double($0) - $1) < 2e-4 })
     }
 
     /// Queries that grow with the position.
@@ -82,6 +99,12 @@ import Testing
         ("falcon_h1", "attention_bias", true, "attention_bias"),
         ("granite4", "position_embedding_type", "alibi", "position_embedding_type alibi"),
         ("phimoe", "num_experts_per_tok", 3, "num_experts_per_tok 3"),
+        ("hunyuan-moe", "use_cla", true, "use_cla true"),
+        ("hunyuan-moe", "use_mixed_mlp_moe", false, "use_mixed_mlp_moe false"),
+        ("hunyuan-moe", "moe_layer_num_skipped", 1, "moe_layer_num_skipped 1"),
+        ("kimi_k2", "moe_layer_freq", 2, "moe_layer_freq 2"),
+        ("kimi_k2", "moe_layer_freq", .array([0, 2]), "moe_layer_freq 2"),
+        ("glm4_moe_lite", "mlp_layer_types", .array(["dense", "sparse", "thick"]), "mlp_layer_types thick"),
     ]) func whatDoesNotRunIsNamed(model: String, key: String, value: JSON, name: String) async throws {
         let folder = try folder(model, key, value)
         defer { withExtendedLifetime(folder) {} }
@@ -89,6 +112,25 @@ import Testing
             _ = try await LanguageModel.open(folder: folder.path)
         }
         #expect(error.code == .unsupportedModel && error.message.contains(name), "\(error.message)")
+    }
+
+    /// As GGUF it has Granite 4's name; its converter permutes rows of whole heads, of which half rotates.
+    @Test func aBambaInGGUFIsNamed() async throws {
+        let folder = try TemporaryFolder()
+        let sizes = [
+            "embedding_length": 32, "block_count": 2, "context_length": 64, "vocab_size": 64,
+            "feed_forward_length": 48,
+            "attention.head_count": 4, "attention.key_length": 8, "rope.dimension_count": 4, "ssm.conv_kernel": 4,
+            "ssm.inner_size": 64, "ssm.state_size": 8, "ssm.time_step_rank": 8, "ssm.group_count": 2,
+        ]
+        let file = GGUFBytes("granitehybrid", sizes, lists: ["attention.head_count_kv": [0, 2]])
+        try folder.write("m.gguf", file.bytes)
+        let error = try await #require(throws: AIError.self) {
+            _ = try await LanguageModel.open(folder: folder("m.gguf"))
+        }
+        #expect(
+            error.code == .unsupportedModel && error.message.contains("a Bamba whose heads rotate in part"),
+            "\(error.message)")
     }
 
     @Test(arguments: [
@@ -99,6 +141,8 @@ import Testing
         ("hunyuan", "rope_scaling", .object(["type": "dynamic", "factor": 1, "alpha": -1]), "alpha is -1"),
         ("falcon_h1", "ssm_multipliers", .array([1, 2]), "ssm_multipliers is not 5 numbers"),
         ("falcon_h1", "key_multiplier", 0, "key_multiplier is 0"),
+        ("kimi_k2", "moe_layer_freq", .array([1]), "moe_layer_freq has 1 layers"),
+        ("hunyuan-moe", "moe_intermediate_size", .array([24]), "moe_intermediate_size has no layer 1"),
     ]) func whatCannotBeIsRefused(model: String, key: String, value: JSON, name: String) async throws {
         let folder = try folder(model, key, value)
         defer { withExtendedLifetime(folder) {} }

@@ -16,11 +16,12 @@ import Testing
             "micro-gemma",
             "micro-gemma2", "micro-gemma3", "micro-phi3", "micro-phi3-partial", "micro-phi3-longrope-short",
             "micro-phi3-longrope-long", "micro-gpt2", "micro-opt", "micro-opt-pickle", "micro-t5", "micro-t5-gated",
-            "micro-bart", "micro-pegasus",
+            "micro-bart", "micro-pegasus", "micro-t5gemma",
             "micro-gemma3n", "micro-gemma4", "micro-gemma4-large", "micro-gemma4-unified", "micro-gemma4-mixture",
             "micro-qwen3-moe", "micro-qwen3-moe-together", "micro-qwen2-moe", "micro-mixtral", "micro-gpt-oss",
-            "micro-gpt-oss-mxfp4", "micro-deepseek_v2", "micro-deepseek_v3", "micro-glm4_moe_lite",
-            "micro-glm4_moe", "micro-minimax_m2", "micro-nemotron_h", "micro-mamba", "micro-falcon_mamba",
+            "micro-gpt-oss-mxfp4", "micro-deepseek_v2", "micro-deepseek_v3", "micro-kimi_k2", "micro-glm4_moe_lite",
+            "micro-hunyuan-moe", "micro-glm4_moe", "micro-minimax_m2", "micro-nemotron_h", "micro-mamba",
+            "micro-falcon_mamba",
             "micro-mamba2", "micro-granite4-mamba", "micro-bamba", "micro-falcon_h1", "micro-falcon_h1-normed",
             "micro-falcon_h1-normed-first", "micro-jamba",
             "micro-qwen3_5-text", "micro-qwen3_5", "micro-qwen3_5-moe", "micro-qwen3-next",
@@ -51,7 +52,9 @@ import Testing
         "micro-gguf-qwen3-moe", "micro-gguf-qwen2-moe", "micro-gguf-mixtral",
         "micro-gguf-gpt-oss", "micro-gguf-deepseek-v2", "micro-gguf-deepseek-v3",
         "micro-gguf-qwen3_5", "micro-gguf-qwen3_5-moe", "micro-gguf-mamba", "micro-gguf-falcon-mamba",
-        "micro-gguf-mamba2",
+        "micro-gguf-mamba2", "micro-gguf-falcon-h1", "micro-gguf-falcon-h1-normed", "micro-gguf-granite4-mamba",
+        "micro-gguf-granite4-mamba-dense",
+        "micro-gguf-jamba", "micro-gguf-nemotron-h", "micro-gguf-nemotron-h-moe", "micro-gguf-hunyuan-moe",
     ]
 
     private func golden(_ name: String) throws -> (golden: JSON, path: String) {

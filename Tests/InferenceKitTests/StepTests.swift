@@ -20,6 +20,8 @@ import Testing
             "micro/deepseek_v2", "micro/deepseek_v3", "micro/glm4_moe_lite", "micro/glm4_moe", "micro/minimax_m2",
             "micro/nemotron_h", "micro/mamba", "micro/falcon_mamba", "micro/mamba2",
             "micro/granite4-mamba", "micro/bamba", "micro/falcon_h1", "micro/falcon_h1-normed", "micro/jamba",
+            "micro/kimi_k2", "micro/hunyuan-moe", "micro-gguf/falcon-h1-q8_0.gguf", "micro-gguf/jamba-q8_0.gguf",
+            "micro-gguf/nemotron-h-moe-q8_0.gguf",
             "micro-gguf/deepseek-v3-q8_0.gguf",
             "micro-gguf/qwen3-moe-q8_0.gguf",
             "micro/packed-fp8", "micro/packed-awq", "micro/packed-gptq", "micro/packed-gptq-order",
@@ -27,7 +29,9 @@ import Testing
             "micro/packed-nvfp4", "micro/packed-nvfp4-experts", "micro/packed-int4", "micro/packed-int8",
             "micro/packed-nf4-nested",
             "micro/packed-nf4", "micro/packed-fused",
-            "micro/t5", "micro/t5-gated", "micro/bart", "micro/pegasus", "micro/marian", "micro/m2m-100",
+            "micro/t5", "micro/t5-gated", "micro/bart", "micro/pegasus", "micro/t5gemma", "micro/marian",
+            "micro/m2m-100",
+            "micro/mbart",
             "micro/qwen3_5", "micro/qwen3_5-moe", "micro/qwen3-next", "micro-gguf/qwen3_5-q8_0.gguf",
         ] + DenseDecoders.steps
 

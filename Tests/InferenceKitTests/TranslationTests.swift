@@ -5,7 +5,7 @@ import Testing
 
 @testable import InferenceKit
 
-/// Marian and M2M-100, against transformers as `scripts/goldens_translations.py` wrote it down.
+/// Marian, M2M-100 and mBART, against transformers as `scripts/goldens_translations.py` wrote it down.
 @Suite struct TranslationTests {
     private func open(_ name: String) async throws -> LanguageModel {
         try await LanguageModel.open(
@@ -17,7 +17,9 @@ import Testing
         return source == nil && target == nil ? nil : Translation(from: source, to: target)
     }
 
-    @Test(arguments: ["marian", "m2m-100"]) func translationsAreTheSame(_ name: String) async throws {
+    @Test(arguments: ["marian", "m2m-100", "mbart", "mbart50"]) func translationsAreTheSame(_ name: String)
+        async throws
+    {
         let golden = try Fixtures.json("goldens/micro-\(name).json")
         let model = try await open(name)
         #expect(model.translates && model.generates)
@@ -56,6 +58,9 @@ import Testing
         #expect(marian.languages.sorted() == ["deu", "fra"])
         let many = try await open("m2m-100")
         #expect(many.languages.count == 100 && many.languages.contains("zh"))
+        let twentyFive = try await open("mbart").languages
+        #expect(twentyFive.count == 25 && twentyFive.contains("ro_RO"))
+        #expect(try await open("mbart50").languages.count == 52)
         let text = try await many.translate("The ship sails.", Translation(to: "fr"))
         let other = try await many.translate("The ship sails.", Translation(from: "de", to: "fr"))
         #expect(text != other)

@@ -27,6 +27,9 @@ LATENT = dict(
     kv_lora_rank=5, qk_rope_head_dim=2, qk_nope_head_dim=6, v_head_dim=3, n_routed_experts=4, num_experts_per_tok=2,
     moe_intermediate_size=12, n_shared_experts=2, first_k_dense_replace=1, n_group=1, topk_group=1, num_key_value_heads=4,
 )
+GEMMA = dict(
+    num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=6, intermediate_size=24, vocab_size=32,
+    max_position_embeddings=20)
 GPT2 = dict(n_embd=16, n_layer=2, n_head=4, n_positions=20)
 MODELS = {
     "llama": {}, "llama-biased": dict(attention_bias=True, mlp_bias=True), "mistral": dict(head_dim=6), "ministral": dict(head_dim=6),
@@ -71,12 +74,17 @@ MODELS = {
     "t5": dict(d_model=16, d_kv=3, d_ff=24, num_layers=3, num_decoder_layers=2, num_heads=4),
     "t5-gated": dict(
         d_model=16, d_kv=4, d_ff=24, num_layers=2, num_heads=4, feed_forward_proj="gated-gelu", tie_word_embeddings=False),
+    "hunyuan_v1_moe": dict(head_dim=6, num_experts=3, moe_topk=2),
+    "mbart": dict(
+        d_model=16, encoder_layers=2, decoder_layers=3, encoder_attention_heads=2, decoder_attention_heads=4, encoder_ffn_dim=20,
+        decoder_ffn_dim=24),
+    "t5gemma": dict(encoder=GEMMA | dict(hidden_size=20), decoder=GEMMA | dict(hidden_size=16, num_hidden_layers=3)),
     "mamba": dict(state_size=4), "mamba-biased": dict(state_size=4, use_bias=True, intermediate_size=32),
     "falcon_mamba": dict(state_size=4, intermediate_size=32),
     "mamba2": dict(num_heads=8, head_dim=4, state_size=4, n_groups=2),
 }
 # Of another family: where they are given, other names are not.
-OWN_NAMES = ("n_embd", "d_model", "dim", "n_head")
+OWN_NAMES = ("n_embd", "d_model", "dim", "n_head", "encoder")
 
 
 def header(folder):
@@ -100,7 +108,7 @@ def golden(name, settings):
     if kind.startswith(("mamba", "falcon_mamba")):
         usual = {key: usual[key] for key in usual if "head" not in key and key != "intermediate_size"}
     config = transformers.CONFIG_MAPPING[kind](**{**usual, **settings})
-    maker = {"t5": AutoModelForSeq2SeqLM, "bert": AutoModel}.get(kind, AutoModelForCausalLM)
+    maker = {"t5": AutoModelForSeq2SeqLM, "mbart": AutoModelForSeq2SeqLM, "t5gemma": AutoModelForSeq2SeqLM, "bert": AutoModel}.get(kind, AutoModelForCausalLM)
     try:
         model = maker.from_config(config)
     except ValueError:

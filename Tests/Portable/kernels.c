@@ -276,6 +276,17 @@ static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
                 products(one, three, scalar, &m, info->name);
             }
         }
+    // Routers: fewer outputs than a vector has lanes, read as they lie.
+    for (int format = HUB_F32; format <= HUB_BF16; format++)
+        for (size_t rows = 4; rows <= 12; rows += 4) {
+            const hub_format_info *info = &hub_formats[format];
+            hub_matrix m = {.rows = rows, .columns = 88 * rows, .format = (hub_format)format};
+            m.stride = m.columns * info->bytes;
+            uint8_t *weights = guarded(rows * m.stride);
+            fill(m.format, weights, rows, m.stride);
+            m.weights = weights;
+            products(one, three, scalar, &m, info->name);
+        }
     for (size_t rows = 3; rows < 60; rows += 17) {
         hub_matrix m = {.rows = rows, .columns = 416, .format = HUB_MXFP4_APART, .stride = 208};
         uint8_t *weights = guarded(rows * m.stride), *scales = guarded(rows * 13);

@@ -106,7 +106,7 @@ INLINE void plain_tile(const hub_tile *t, const hub_format format) {
             // Groups of like size: a row alone would wait for its own sums.
             n = (t->count - first + groups - group - 1) / (groups - group);
             const float *x = t->values + first * t->stride + from;
-            for (size_t lane = 0; lane < LANES; lane += 4) {
+            for (size_t lane = 0; lane < LANES && lane < m->rows; lane += 4) {
                 const uint8_t *part = at + lane * m->stride;
                 float *totals = t->sums + first * LANES + lane;
                 switch (n) {

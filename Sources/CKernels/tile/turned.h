@@ -8,7 +8,10 @@
 static const uint32_t awq_shifts[16] = {0, 16, 4, 20, 8, 24, 12, 28, 0, 16, 4, 20, 8, 24, 12, 28};
 static const uint32_t plain_shifts[16] = {0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28};
 
-enum { TURNED_AHEAD = 64 }; ///< stored rows
+enum {
+    TURNED_AHEAD = 64,   ///< stored rows
+    STRIP_AHEAD = 2 << 10, ///< bytes of a stored row
+};
 /// GPTQ: what a tile reads of a stored row is about a line of memory, and far from what it reads of the next row: no
 /// processor guesses that. So rows are asked for before their turn, and after a tile's last one those of the next tile.
 INLINE void ask(const hub_matrix *m, size_t row, size_t rows, size_t output) {
@@ -188,14 +191,52 @@ INLINE vf add_block(vi sum, vf d, vf least, float scale, float weighted, vf tota
     return FMA(least, (vf)weighted, total);
 }
 
-/// GPTQ: the products of `t->tiles` tiles with `n` rows of activations.
-INLINE void gptq_strip(const int n, const hub_tile *t, const int bits) {
+/// GPTQ: adds the products of some blocks that share their scales, for every tile of a strip.
+INLINE void gptq_blocks(const int n, const hub_tile *t, const int bits, size_t block, const int count) {
     const hub_matrix *m = t->matrix;
     const size_t output = m->first + t->row, tiles = t->tiles;
     const int each = bits;  // stored rows of a block
     vf *sums = (vf *)t->sums, *d = t->scratch, *least = d + tiles;
+    strip_block x[2];
+    UNROLL for (int b = 0; b < count; b++) load_activations(n, t->panels, block + (size_t)b, bits == 4, &x[b]);
+    for (size_t tile = 0; tile < tiles; tile++) {
+        const uint8_t *at = (const uint8_t *)m->weights + block * (size_t)each * m->stride + (output + tile * LANES) * 4;
+        vf total[3];
+        UNROLL for (int i = 0; i < n; i++) total[i] = sums[tile * (size_t)n + (size_t)i];
+        UNROLL for (int b = 0; b < count; b++) {
+            vi low[3], high[3];
+            UNROLL for (int i = 0; i < n; i++) {
+                low[i] = bits == 8 ? start(x[b].negated[i], 128) : (vi)0;
+                high[i] = (vi)0;
+            }
+            UNROLL for (int r = 0; r < each; r++, at += m->stride) {
+                __builtin_prefetch(at + STRIP_AHEAD, 0, 2);
+                vu v;
+                memcpy(&v, at, sizeof v);
+                UNROLL for (int i = 0; i < n; i++) {
+                    if (bits == 8) {
+                        vi *sum = r % 2 ? &high[i] : &low[i];
+                        *sum = products(*sum, v, (vu)x[b].x[i][r], 128);
+                    } else {
+                        low[i] = dot(low[i], v & 0x0F0F0F0Fu, (vu)x[b].x[i][2 * r]);
+                        high[i] = dot(high[i], v >> 4 & 0x0F0F0F0Fu, (vu)x[b].x[i][2 * r + 1]);
+                    }
+                }
+            }
+            UNROLL for (int i = 0; i < n; i++)
+                total[i] = add_block(low[i] + high[i], d[tile], least[tile], x[b].scale[i], x[b].sum[i], total[i]);
+        }
+        UNROLL for (int i = 0; i < n; i++) sums[tile * (size_t)n + (size_t)i] = total[i];
+    }
+}
+
+/// GPTQ: the products of `t->tiles` tiles with `n` rows of activations.
+INLINE void gptq_strip(const int n, const hub_tile *t, const int bits) {
+    const hub_matrix *m = t->matrix;
+    const size_t output = m->first + t->row, tiles = t->tiles;
+    vf *sums = (vf *)t->sums, *d = t->scratch, *least = d + tiles;
     for (size_t i = 0; i < tiles * (size_t)n; i++) sums[i] = (vf)0.0f;
-    for (size_t block = 0, group = 0, left = 0; block < t->blocks; block++, left--) {
+    for (size_t block = 0, group = 0, left = 0, count; block < t->blocks; block += count, left -= count) {
         if (left == 0) {
             for (size_t tile = 0; tile < tiles; tile++)
                 turned_scales(m, output + tile * LANES, group, plain_shifts, bits, d + tile, least + tile);
@@ -203,33 +244,10 @@ INLINE void gptq_strip(const int n, const hub_tile *t, const int bits) {
             group++;
             ask_scales(m, group, output, tiles * LANES);
         }
-        strip_block x;
-        load_activations(n, t->panels, block, bits == 4, &x);
-        for (size_t tile = 0; tile < tiles; tile++) {
-            vi low[3], high[3];
-            UNROLL for (int i = 0; i < n; i++) {
-                low[i] = bits == 8 ? start(x.negated[i], 128) : (vi)0;
-                high[i] = (vi)0;
-            }
-            UNROLL for (int r = 0; r < each; r++) {
-                const size_t row = block * (size_t)each + (size_t)r, place = output + tile * LANES;
-                __builtin_prefetch((const uint8_t *)m->weights + (row + (size_t)each) * m->stride + place * 4, 0, 3);
-                vu v = load_row(m, row, place);
-                UNROLL for (int i = 0; i < n; i++) {
-                    if (bits == 8) {
-                        vi *sum = r % 2 ? &high[i] : &low[i];
-                        *sum = products(*sum, v, (vu)x.x[i][r], 128);
-                    } else {
-                        low[i] = dot(low[i], v & 0x0F0F0F0Fu, (vu)x.x[i][2 * r]);
-                        high[i] = dot(high[i], v >> 4 & 0x0F0F0F0Fu, (vu)x.x[i][2 * r + 1]);
-                    }
-                }
-            }
-            UNROLL for (int i = 0; i < n; i++) {
-                vf *sum = sums + tile * (size_t)n + (size_t)i;
-                *sum = add_block(low[i] + high[i], d[tile], least[tile], x.scale[i], x.sum[i], *sum);
-            }
-        }
+        // Two blocks at a time, for a total is far away.
+        count = left > 1 && block + 1 < t->blocks ? 2 : 1;
+        if (count == 2) gptq_blocks(n, t, bits, block, 2);
+        else gptq_blocks(n, t, bits, block, 1);
     }
 }
 

@@ -3,7 +3,7 @@ import ModelFormats
 
 /// A SentencePiece model whose class says how its ids and texts are changed.
 extension VocabularyFolder {
-    /// XLM-RoBERTa, CamemBERT, ALBERT and DeBERTa v2.
+    /// XLM-RoBERTa, CamemBERT, ALBERT, DeBERTa v2 and mBART.
     func unigram() throws(AIError) -> TokenizerParts {
         let bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) ?? []
         let file = try SentencePieceFile(bytes, path: path)
@@ -22,7 +22,8 @@ extension VocabularyFolder {
                     "content": .string(file.text(id)), "special": .bool(file.pieces.types[id] == .control),
                     "normalized": false,
                 ]
-            })
+            },
+            more: tokenizerClass.languages.map { ["content": .string($0), "special": true, "normalized": false] })
         let addsPrefix = settings.bool("add_prefix_space") ?? true
         return TokenizerParts(
             kind: "Unigram", model: .unigram(model), added: added, normalizer: normalizer,
@@ -36,7 +37,7 @@ extension VocabularyFolder {
         var before: [(String, Double)] = []
         var dropped = 0
         switch tokenizerClass {
-        case .xlmRoberta:
+        case .xlmRoberta, .mBart, .mBart50:
             before = ["bos_token", "pad_token", "eos_token", "unk_token"].map { (role($0), 0) }
             dropped = 3
         case .camembert:
@@ -47,7 +48,8 @@ extension VocabularyFolder {
             dropped = 1
         default: break
         }
-        let after = before.isEmpty ? [] : [(role("mask_token"), 0.0)]
+        let languages = tokenizerClass.languages.map { ($0, 0.0) }
+        let after = before.isEmpty ? [] : languages + [(role("mask_token"), 0.0)]
         let own = file.pieces.scores.indices.dropFirst(dropped).map { (file.text($0), file.pieces.scores[$0]) }
         let all = before + own + after
         var vocabulary = Vocabulary(count: all.count)
@@ -111,6 +113,8 @@ extension VocabularyFolder {
     private func template(_ added: AddedTokens) throws(AIError) -> PostProcessor {
         switch tokenizerClass {
         case .albert, .debertaV2: .bert(cls: try id("cls_token", added), sep: try id("sep_token", added))
+        case .mBart: PostProcessor(around: [], [try id("eos_token", added), try language(added)])
+        case .mBart50: PostProcessor(around: [try language(added)], [try id("eos_token", added)])
         default: .roberta(cls: try id("bos_token", added), sep: try id("eos_token", added), nil)
         }
     }

@@ -20,7 +20,8 @@ extension VocabularyFolder {
         parts.kind += " with the ids of vocab.json"
         parts.model = .renumbered(RenumberedModel(parts.model, vocabulary, unknown: unknown))
         parts.postProcessor = PostProcessor(
-            before: try source(parts.added), after: try id("eos_token", parts.added))
+            before: tokenizerClass == .m2m100 ? try language(parts.added) : nil,
+            after: try id("eos_token", parts.added))
         parts.decoder = TokenDecoder([.metaspace(SentencePieceSpace.bytes, dropsFirst: true)])
         return parts
     }
@@ -36,11 +37,11 @@ extension VocabularyFolder {
         return marks.map { ["content": .string($0), "special": true, "normalized": false] }
     }
 
-    /// The token of the language of a text, in front of it: English, if the files do not say.
-    private func source(_ added: AddedTokens) throws(AIError) -> Int? {
-        guard tokenizerClass == .m2m100 else { return nil }
-        let language = settings.config?["src_lang"]?.string ?? "en"
-        let content = Array("__\(language)__".utf8)
+    /// The token of the language of a text: English, if the files do not say.
+    func language(_ added: AddedTokens) throws(AIError) -> Int {
+        let told = settings.config?["src_lang"]?.string
+        let language = tokenizerClass == .m2m100 ? "__\(told ?? "en")__" : told ?? "en_XX"
+        let content = Array(language.utf8)
         guard let id = added.tokens.first(where: { $0.content == content })?.id else {
             throw .malformed(settings.configPath, "it has no token for the language \(language.excerpt)")
         }

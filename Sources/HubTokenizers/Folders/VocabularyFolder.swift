@@ -38,8 +38,9 @@ struct VocabularyFolder {
             case .bert, .distilBert, .mpnet: try wordPiece()
             case .esm: try words()
             case .roberta, .deberta, .gpt2: try bytePairs()
-            case .xlmRoberta, .camembert, .albert, .debertaV2: try unigram()
+            case .xlmRoberta, .camembert, .albert, .debertaV2, .mBart, .mBart50: try unigram()
             case .marian, .m2m100: try renumbered()
+            case .kimi: try ranked()
             }
         parts.truncatesLeft = settings.truncatesLeft
         parts.givesTypes = settings.givesTypes
@@ -84,7 +85,8 @@ extension TokenizerClass {
         switch self {
         case .bert, .distilBert, .mpnet, .esm: ["vocab.txt"]
         case .roberta, .deberta, .gpt2, .marian, .m2m100: ["vocab.json"]
-        case .xlmRoberta, .camembert, .albert, .debertaV2: TokenizerKind.sentencePieceNames
+        case .kimi: ["tiktoken.model"]
+        case .xlmRoberta, .camembert, .albert, .debertaV2, .mBart, .mBart50: TokenizerKind.sentencePieceNames
         }
     }
 }

@@ -295,6 +295,16 @@ extension PostProcessor {
         [.special([cls], typeID: 0), .sequence(0, typeID: 0), .special([sep], typeID: 0)]
     }
 
+    /// Tokens around a text, or around two as one.
+    init(around before: [Int], _ after: [Int]) {
+        func template(_ texts: [Piece]) -> [Piece] {
+            let (start, end) = (Piece.special(before, typeID: 0), Piece.special(after, typeID: 0))
+            return (before.isEmpty ? [] : [start]) + texts + (after.isEmpty ? [] : [end])
+        }
+        let texts = [Piece.sequence(0, typeID: 0), .sequence(1, typeID: 0)]
+        self.init([.template(single: template([texts[0]]), pair: template(texts))])
+    }
+
     /// Optional tokens before and after a text.
     init(before: Int?, after: Int?) {
         let start: [Piece] = before.map { [.special([$0], typeID: 0)] } ?? []

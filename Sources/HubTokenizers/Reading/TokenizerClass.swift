@@ -4,7 +4,8 @@ enum TokenizerClass: Sendable {
     case bert, distilBert, mpnet, esm
     case roberta, deberta, gpt2
     case xlmRoberta, camembert, albert, debertaV2
-    case marian, m2m100
+    case marian, m2m100, mBart, mBart50
+    case kimi
 
     /// By the class name without its suffixes.
     init?(name: String) {
@@ -23,7 +24,8 @@ enum TokenizerClass: Sendable {
         "DistilBert": .distilBert, "MPNet": .mpnet, "Esm": .esm, "Roberta": .roberta, "Bart": .roberta,
         "Longformer": .roberta, "Deberta": .deberta, "GPT2": .gpt2, "XLMRoberta": .xlmRoberta,
         "Camembert": .camembert, "Albert": .albert, "DebertaV2": .debertaV2, "Marian": .marian,
-        "M2M100": .m2m100,
+        "M2M100": .m2m100, "MBart": .mBart, "MBart50": .mBart50,
+        "TikToken": .kimi,
     ]
 
     private static let modelTypes: [String: TokenizerClass] = [
@@ -32,7 +34,7 @@ enum TokenizerClass: Sendable {
         "roberta": .roberta, "bart": .roberta, "longformer": .roberta, "deberta": .deberta, "gpt2": .gpt2,
         "opt": .gpt2, "xlm-roberta": .xlmRoberta, "gte": .xlmRoberta, "jina_embeddings_v3": .xlmRoberta,
         "camembert": .camembert, "albert": .albert, "deberta-v2": .debertaV2, "marian": .marian,
-        "m2m_100": .m2m100,
+        "m2m_100": .m2m100, "mbart": .mBart, "kimi_k2": .kimi,
     ]
 
     /// Whether its models take types that tell the texts of a pair apart.
@@ -61,9 +63,10 @@ enum TokenizerClass: Sendable {
                 "unk_token": "<unk>", "cls_token": "<cls>", "pad_token": "<pad>", "mask_token": "<mask>",
                 "eos_token": "<eos>",
             ]
-        case .roberta, .xlmRoberta, .camembert: Self.angled
+        case .roberta, .xlmRoberta, .camembert, .mBart, .mBart50: Self.angled
         case .gpt2:
             ["unk_token": "<|endoftext|>", "bos_token": "<|endoftext|>", "eos_token": "<|endoftext|>"]
+        case .kimi: [:]
         case .marian: ["eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"]
         case .m2m100:
             [
@@ -85,5 +88,27 @@ enum TokenizerClass: Sendable {
     ]
 
     /// Whether white space before the mask belongs to it.
-    var stripsBeforeMask: Bool { self == .mpnet || self == .camembert }
+    var stripsBeforeMask: Bool { [.mpnet, .camembert, .mBart, .mBart50].contains(self) }
+
+    /// The tokens of languages that it appends to its vocabulary, in this order.
+    var languages: [String] {
+        switch self {
+        case .mBart: Self.first
+        case .mBart50: Self.first + Self.further
+        default: []
+        }
+    }
+
+    /// https://github.com/facebookresearch/fairseq/tree/main/examples/mbart
+    private static let first = [
+        "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN", "hi_IN", "it_IT", "ja_XX",
+        "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP", "nl_XX", "ro_RO", "ru_RU", "si_LK", "tr_TR", "vi_VN",
+        "zh_CN",
+    ]
+    /// https://github.com/facebookresearch/fairseq/tree/main/examples/multilingual
+    private static let further = [
+        "af_ZA", "az_AZ", "bn_IN", "fa_IR", "he_IL", "hr_HR", "id_ID", "ka_GE", "km_KH", "mk_MK", "ml_IN", "mn_MN",
+        "mr_IN", "pl_PL", "ps_AF", "pt_XX", "sv_SE", "sw_KE", "ta_IN", "te_IN", "th_TH", "tl_XX", "uk_UA", "ur_PK",
+        "xh_ZA", "gl_ES", "sl_SI",
+    ]
 }

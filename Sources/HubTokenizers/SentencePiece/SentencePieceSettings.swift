@@ -33,7 +33,7 @@ struct SentencePieceSettings {
     /// Why a class is unsupported: its behaviour is not in the model.
     private static func reason(against kind: String) -> String? {
         switch kind {
-        case "Pegasus", "MBart", "MBart50", "Nllb", "M2M100", "XGLM", "Barthez",
+        case "Pegasus", "Nllb", "M2M100", "XGLM", "Barthez",
             "Bartpho",
             "PLBart", "Marian", "Speech2Text", "SeamlessM4T", "LayoutXLM", "MLuke", "ErnieM", "XLMProphetNet":
             "has ids that are not the model's own"

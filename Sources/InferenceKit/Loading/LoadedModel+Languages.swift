@@ -26,10 +26,14 @@ extension LoadedModel {
         }
     }
 
-    /// The language of a token: `fr` of `__fr__`, `fra_Latn`.
+    /// The language of a token: `fr` of `__fr__`, `fra_Latn`, `fr_XX`.
     private static func language(_ token: String) -> String? {
         if let match = token.wholeMatch(of: /__(.+)__/) { return String(match.output.1) }
-        return token.wholeMatch(of: /[a-z]{3}_[A-Z][a-z]{3}/).map { _ in token }
+        return token.wholeMatch(of: /[a-z]{3}_[A-Z][a-z]{3}|[a-z]{2}_[A-Z]{2}/).map { _ in token }
+    }
+
+    private func isLanguage(_ id: Int) -> Bool {
+        tokenizer.isSpecial(id) && tokenizer.token(id).flatMap(Self.language) != nil
     }
 
     /// What an encoder reads of a text to be translated, and what the decoder begins with.
@@ -47,13 +51,24 @@ extension LoadedModel {
             return try start(">>\(target)<< \(prompt)", true)
         case .tokens:
             guard let target = translation.target else { throw unknown(nil) }
-            var ids = try promptIDs(prompt, translation.source == nil)
-            if let source = translation.source { ids = [try token(of: source)] + ids + eosIDs.sorted().prefix(1) }
+            var ids = try promptIDs(prompt, true)
+            if let source = translation.source {
+                let id = try token(of: source)
+                // The tokenizer puts a language of its own there.
+                if let last = ids.last, isLanguage(last) {
+                    ids[ids.count - 1] = id
+                } else if isLanguage(ids[0]) {
+                    ids[0] = id
+                } else {
+                    ids = try [id] + promptIDs(prompt, false) + eosIDs.sorted().prefix(1)
+                }
+            }
             guard ids.count <= context else {
                 throw AIError(
                     .invalidInput, "the prompt has \(ids.count) tokens; the context has room for \(context)")
             }
-            return (ids, answerStart.prefix(1) + [try token(of: target)])
+            // Where answers begin with a language, it is the only token before them.
+            return (ids, answerStart.prefix(1).filter { !isLanguage($0) } + [try token(of: target)])
         case .phrases(let phrases):
             let found = phrases.filter {
                 $0.target == translation.target && (translation.source ?? $0.source) == $0.source

@@ -70,14 +70,16 @@ struct LoadedModel: Sendable {
         loadSeconds = Clock.seconds - start + reading.seconds
     }
 
-    /// What an answer begins with: `decoder_start_token_id`, then the token that is forced.
+    /// What an answer begins with: `decoder_start_token_id`, else the token that begins texts, then the token that is
+    /// forced.
     ///
     /// - Throws: ``ErrorCode/malformedModel`` for a model with an encoder that does not say.
     private static func answerStart(
         _ d: ModelDescription, _ configuration: ModelConfiguration, _ generation: GenerationConfiguration?
     ) throws(AIError) -> [Int] {
         guard d.encoder != nil else { return [] }
-        guard let start = generation?.decoderStartID ?? configuration.decoderStartID else {
+        guard let start = generation?.decoderStartID ?? configuration.decoderStartID ?? configuration.bosIDs.first
+        else {
             throw .malformed(configuration.path, "it has no decoder_start_token_id")
         }
         guard d.task == .textGeneration else { return [start] }

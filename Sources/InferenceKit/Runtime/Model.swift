@@ -37,7 +37,8 @@ final class Model: Sendable {
         description = d
         embedding = try EmbeddingBlock(d.embedding, tokens: tokens, table)
         if let read = d.encoder {
-            encoder = try Model(read, table.encoder(read), tokens: embedding.tokens, team)
+            let tokens = read.embedding.isOwn ? nil : embedding.tokens
+            encoder = try Model(read, table.encoder(read), tokens: tokens, team)
         } else {
             encoder = nil
         }

@@ -40,7 +40,7 @@ package struct ModelConfiguration: Sendable {
     package let forcedBosID: Int?
     /// Tokens that no answer has.
     package let bannedIDs: [Int]
-    /// The number of experts, and the number used per token.
+    /// The number of experts, and the number used per token; where layers differ, the largest.
     package let experts: Int?
     package let expertsPerToken: Int?
     /// The KV cache layout; nil if the file does not say enough.
@@ -51,6 +51,8 @@ package struct ModelConfiguration: Sendable {
     package let layerKinds: [String]
     /// All settings of the decoder, for those that only one architecture has.
     package let settings: JSONObject
+    /// Those of an encoder that stand beside the decoder's; nil where there are none.
+    package let encoder: JSONObject?
     /// The code named by `auto_map`, which other programs would run on loading.
     package let customCode: [String]
 
@@ -107,6 +109,7 @@ package struct ModelConfiguration: Sendable {
         let type = fields.optionalText("model_type") ?? modelType ?? ""
         decoderType = type.isEmpty ? nil : type
         settings = fields.all
+        encoder = all.optionalObject("encoder")?.all
         hiddenSize = try fields.count("hidden_size", "n_embd", "n_embed", "d_model", "model_dim", "dim")
         // In encoder-decoder models `num_layers` and `num_hidden_layers` count the encoder's layers.
         layers = try fields.count(
@@ -158,8 +161,10 @@ package struct ModelConfiguration: Sendable {
         bannedIDs = fields.bannedIDs ?? []
         let mixture = try fields.object("ffn_config") ?? fields
         experts = mixture.optionalCount("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
-        expertsPerToken = mixture.optionalCount(
-            "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k", "moe_k", "top_k_experts")
+        expertsPerToken =
+            mixture.optionalCount(
+                "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k", "moe_k", "top_k_experts")
+            ?? mixture.integers("moe_topk")?.max()
         layerKinds = layers.flatMap { fields.layerKinds($0, type: type) } ?? []
         cache = CacheConfiguration(fields, type: type, layers: layers, kvHeads: kvHeads, headSize: headSize)
         states = StateConfiguration(fields, type: type, layers: layers)

@@ -109,13 +109,20 @@ extension ModelConfiguration {
         ].compactMap { name, number in number.map { (name, .int($0)) } }
     }
 
-    /// Layers without key heads have no KV cache; true means a layer with a window.
+    /// Layers without key heads have no KV cache; where some have no feed-forward block, that is all others have. True
+    /// means a layer with a window.
     private static func layerKinds(_ header: GGUFHeader, _ architecture: String) -> [String]? {
-        func numbers(_ key: String) -> [Int64]? { header["\(architecture).attention.\(key)"]?.array?.numbers }
-        if let heads = numbers("head_count_kv"), heads.contains(0) {
-            return heads.map { $0 == 0 ? "linear_attention" : "full_attention" }
+        func numbers(_ key: String) -> [Int64]? { header["\(architecture).\(key)"]?.array?.numbers }
+        if let heads = numbers("attention.head_count_kv"), heads.contains(0) {
+            let widths = numbers("feed_forward_length") ?? []
+            let block = header["\(architecture).expert_count"]?.int ?? 0 > 0 ? "moe" : "mlp"
+            return heads.indices.map { layer in
+                if heads[layer] != 0 { return "full_attention" }
+                let isBlock = widths.contains(0) && layer < widths.count && widths[layer] != 0
+                return isBlock ? block : "linear_attention"
+            }
         }
-        return numbers("sliding_window_pattern")?.map { $0 == 0 ? "full_attention" : "sliding_attention" }
+        return numbers("attention.sliding_window_pattern")?.map { $0 == 0 ? "full_attention" : "sliding_attention" }
     }
 
     private static let names: [(String, String)] = [
@@ -155,6 +162,6 @@ extension ModelConfiguration {
         ("attention.value_length", "value_length"), ("ssm.conv_kernel", "conv_kernel"),
         ("ssm.inner_size", "inner_size"), ("ssm.state_size", "state_size"),
         ("ssm.time_step_rank", "time_step_rank"), ("ssm.group_count", "n_groups"),
-        ("ssm.dt_b_c_rms", "ssm_dt_b_c_rms"),
+        ("ssm.dt_b_c_rms", "ssm_dt_b_c_rms"), ("moe_latent_size", "moe_latent_size"),
     ]
 }

@@ -5,7 +5,7 @@ package enum TokenizerKind {
         "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model",
     ]
     /// The names of files with a vocabulary alone, whose class other files name.
-    package static let vocabularyNames = ["vocab.txt", "vocab.json"] + sentencePieceNames
+    package static let vocabularyNames = ["vocab.txt", "vocab.json", "tiktoken.model"] + sentencePieceNames
     /// The files that a tokenizer is read from; the first that exists counts.
     package static let fileNames = ["tokenizer.json"] + vocabularyNames
     /// Said of a model that has none of them.
@@ -17,6 +17,7 @@ package enum TokenizerKind {
             return "SentencePiece"
         }
         if names.contains("vocab.txt") { return "WordPiece" }
+        if names.contains("tiktoken.model") { return "byte-level BPE" }
         return names.isSuperset(of: ["vocab.json", "merges.txt"]) ? "byte-level BPE" : nil
     }
 

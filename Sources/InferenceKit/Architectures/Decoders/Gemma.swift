@@ -10,20 +10,7 @@ extension Architecture {
 
     static let gemma2 = Architecture(
         "Gemma 2", ["gemma2"], gguf: ["gemma2"], classes: .decoder("Gemma2"), names: .gemmaAround
-    ) { settings throws(AIError) in
-        var model = try settings.gemma()
-        let kinds = settings.layerKinds(model.layers.count, period: 2)
-        let window = settings.count("sliding_window") ?? 4096
-        let scale = settings.gemmaScale(model, wide: 46)
-        for index in model.layers.indices {
-            model.layers[index].norms = .around
-            model.layers[index].attention?.cap = Float(settings.number("attn_logit_softcapping") ?? 50)
-            model.layers[index].attention?.scale = scale
-            if kinds[index] == "sliding_attention" { model.layers[index].attention?.window = window }
-        }
-        model.head?.cap = Float(settings.number("final_logit_softcapping") ?? 30)
-        return model
-    }
+    ) { settings throws(AIError) in try settings.gemma2() }
 
     static let gemma3 = Architecture(
         "Gemma 3", ["gemma3_text", "gemma3"], gguf: ["gemma3"],
@@ -53,6 +40,21 @@ extension TensorNames {
 }
 
 extension Settings {
+    mutating func gemma2() throws(AIError) -> ModelDescription {
+        var model = try gemma()
+        let kinds = layerKinds(model.layers.count, period: 2)
+        let window = count("sliding_window") ?? 4096
+        let scale = gemmaScale(model, wide: 46)
+        for index in model.layers.indices {
+            model.layers[index].norms = .around
+            model.layers[index].attention?.cap = Float(number("attn_logit_softcapping") ?? 50)
+            model.layers[index].attention?.scale = scale
+            if kinds[index] == "sliding_attention" { model.layers[index].attention?.window = window }
+        }
+        model.head?.cap = Float(number("final_logit_softcapping") ?? 30)
+        return model
+    }
+
     fileprivate mutating func gemma3(seesBothSides: Bool) throws(AIError) -> ModelDescription {
         var model = try gemma()
         let kinds = layerKinds(model.layers.count, period: count("sliding_window_pattern") ?? 6)

@@ -23,25 +23,34 @@ extension Architecture {
     }
 
     static let graniteHybrid = Architecture(
-        "Granite 4", ["granitemoehybrid"], gguf: [], classes: .decoder("GraniteMoeHybrid"),
-        names: .graniteHybrid
+        "Granite 4", ["granitemoehybrid"], gguf: ["granitehybrid"], classes: .decoder("GraniteMoeHybrid"),
+        names: .graniteHybrid, ggufTensors: .mamba2GGUF
     ) { settings throws(AIError) in
         var model = try settings.decoder()
         try settings.multiply(&model)
         try settings.replaceAttention(of: &model)
-        switch settings.text("position_embedding_type") {
-        case "rope": break
-        case nil, "nope": model.eachAttention { $0.rotary = nil }
-        case let named?: settings.obstacles.append("position_embedding_type \(named.printable)")
-        }
-        let shared = try settings.need(settings.sharedWidth(usual: 1024), "shared_intermediate_size")
-        if settings.configuration.experts == nil {
-            model.eachFeedForward { $0.width = shared }
+        let shared = settings.sharedWidth(usual: 1024)
+        if settings.isGGUF {
+            // Bamba has the same name there. Its converter permutes rows of whole heads, of which half rotates.
+            if model.layers.contains(where: { $0.attention?.rotatesInPart == true }) {
+                settings.obstacles.append("a Bamba whose heads rotate in part")
+            }
         } else {
-            model.mix(try settings.graniteExperts(shared: shared))
+            switch settings.text("position_embedding_type") {
+            case "rope": break
+            case nil, "nope": model.eachAttention { $0.rotary = nil }
+            case let named?: settings.obstacles.append("position_embedding_type \(named.printable)")
+            }
+            let width = try settings.need(shared, "shared_intermediate_size")
+            model.eachFeedForward { $0.width = width }
         }
+        if settings.configuration.experts != nil { model.mix(try settings.graniteExperts(shared: shared)) }
         return model
     }
+}
+
+extension ModelDescription.Attention {
+    fileprivate var rotatesInPart: Bool { rotary.map { $0.rotated < headSize } ?? false }
 }
 
 extension Settings {

@@ -13,23 +13,27 @@ extension Architecture {
         return model
     }
 
-    /// https://arxiv.org/abs/2507.22448
+    /// https://arxiv.org/abs/2507.22448. llama.cpp's converter multiplies the weights by the factors, and knows no gate
+    /// after the norm.
     static let falconH1 = Architecture(
-        "Falcon-H1", ["falcon_h1"], gguf: [], classes: .decoder("FalconH1"), names: .falconH1
+        "Falcon-H1", ["falcon_h1"], gguf: ["falcon-h1"], classes: .decoder("FalconH1"), names: .falconH1,
+        ggufTensors: .falconH1GGUF
     ) { settings throws(AIError) in
         var model = try settings.decoder()
         let norm = ModelDescription.Norm(epsilon: model.finalNorm?.epsilon ?? 1e-5)
         var space = try settings.stateSpace(norm, .hybrid)
-        if settings.flag("mamba_rms_norm") != true { space.norm = nil }
-        space.gatesLast = settings.flag("mamba_norm_before_gate") ?? true
+        let isNormed = settings.stores("blk.0.ssm_norm.weight") ?? false
+        if !(settings.isGGUF ? isNormed : settings.flag("mamba_rms_norm") == true) { space.norm = nil }
+        space.gatesLast = settings.flag("mamba_norm_before_gate") ?? !settings.isGGUF
         try settings.multiply(&model, &space)
         for index in model.layers.indices { model.layers[index].recurrence = .space(space) }
         return model
     }
 
     /// https://arxiv.org/abs/2403.19887
-    static let jamba = Architecture("Jamba", ["jamba"], gguf: [], classes: .decoder("Jamba"), names: .jamba) {
-        settings throws(AIError) in
+    static let jamba = Architecture(
+        "Jamba", ["jamba"], gguf: ["jamba"], classes: .decoder("Jamba"), names: .jamba, ggufTensors: .mambaGGUF
+    ) { settings throws(AIError) in
         var model = try settings.decoder()
         model.eachAttention { $0.rotary = nil }
         let space = try settings.selectiveSpace(
@@ -38,7 +42,9 @@ extension Architecture {
                 expand: "mamba_expand", rank: "mamba_dt_rank", stateSize: "mamba_d_state", taps: "mamba_d_conv",
                 convolutionBias: "mamba_conv_bias", bias: "mamba_proj_bias"))
         let (period, offset) = (settings.count("attn_layer_period") ?? 8, settings.offset("attn_layer_offset", 4))
-        for index in model.layers.indices where index % period != offset {
+        let kinds = settings.isGGUF ? try settings.storedKinds(model.layers.count) : []
+        for index in model.layers.indices
+        where kinds.isEmpty ? index % period != offset : kinds[index] == "linear_attention" {
             model.layers[index].attention = nil
             model.layers[index].recurrence = .selective(space)
         }
@@ -47,7 +53,8 @@ extension Architecture {
             let (every, first) = (
                 settings.count("expert_layer_period") ?? 2, settings.offset("expert_layer_offset", 1)
             )
-            model.mix(experts) { $0 % every == first }
+            let isGGUF = settings.isGGUF
+            model.mix(experts) { isGGUF ? settings.isSparse($0) : $0 % every == first }
         }
         return model
     }
@@ -100,6 +107,11 @@ extension Settings {
 extension TensorNames {
     fileprivate static let bamba = hybrid.with([.finalNorm: "final_layernorm"]).withStateSpaces("mamba.")
     fileprivate static let falconH1 = hybrid.with([.finalNorm: "final_layernorm"]).withStateSpaces("mamba.")
+    fileprivate static let falconH1GGUF: TensorNames = {
+        var names = mamba2GGUF
+        names.plain.insert(.feedForwardNorm)
+        return names
+    }()
 
     fileprivate static let jamba: TensorNames = {
         var names = hybrid.with([.finalNorm: "final_layernorm", .router: "feed_forward.router"])

@@ -66,7 +66,7 @@ extension TensorNames {
         return names
     }()
 
-    /// https://github.com/ggml-org/llama.cpp/blob/master/conversion/mamba.py
+    // https://github.com/ggml-org/llama.cpp/blob/master/conversion/mamba.py
     private static let spacesGGUF: TensorNames = {
         var names = gguf.with([
             .recurrentInput: "ssm_in", .convolution: "ssm_conv1d", .recurrentRate: "ssm_a", .recurrentSkip: "ssm_d",
@@ -76,9 +76,14 @@ extension TensorNames {
         return names
     }()
 
-    fileprivate static let mambaGGUF = spacesGGUF.with([.recurrentParts: "ssm_x", .recurrentStep: "ssm_dt"])
+    /// In GGUF, with Mamba's state spaces.
+    static let mambaGGUF = spacesGGUF.with([
+        .recurrentParts: "ssm_x", .recurrentStep: "ssm_dt", .recurrentStepNorm: "ssm_dt_norm",
+        .recurrentWriteNorm: "ssm_b_norm", .recurrentReadNorm: "ssm_c_norm",
+    ])
 
-    fileprivate static let mamba2GGUF: TensorNames = {
+    /// In GGUF, with those of Mamba 2.
+    static let mamba2GGUF: TensorNames = {
         var names = spacesGGUF.with([.recurrentStepBias: "ssm_dt.bias", .recurrentNorm: "ssm_norm"])
         names.plain.insert(.recurrentStepBias)
         return names

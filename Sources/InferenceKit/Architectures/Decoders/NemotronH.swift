@@ -5,39 +5,22 @@ import ModelFormats
 /// rotation, a feed-forward block of squared ReLU, or a mixture of such.
 extension Architecture {
     static let nemotronH = Architecture(
-        "Nemotron-H", ["nemotron_h"], gguf: [], classes: .decoder("NemotronH"), names: .nemotronH
-    ) { settings throws(AIError) in
-        var model = try settings.decoder()
-        let kinds = try settings.halves(model.layers.count)
-        let norm = ModelDescription.Norm(epsilon: Float(settings.number("layer_norm_epsilon") ?? 1e-5))
-        let space = kinds.contains("M") ? try settings.stateSpace(norm, .nemotronH) : nil
-        let experts = kinds.contains("E") ? try settings.plainExperts() : nil
-        let activation = settings.activation(settings.text("mlp_hidden_act"), default: .squaredRelu)
-        model.finalNorm = norm
-        for (index, kind) in kinds.enumerated() {
-            var layer = model.layers[index]
-            let (attention, block) = (layer.attention, layer.feedForward)
-            (layer.attention, layer.feedForward, layer.norm) = (nil, nil, norm)
-            switch kind {
-            case "M": layer.recurrence = space.map { .space($0) }
-            case "E": layer.experts = experts
-            case "*":
-                layer.attention = attention
-                layer.attention?.rotary = nil
-                layer.attention?.hasInputBias = false
-                layer.attention?.hasOutputBias = false
-            default:
-                layer.feedForward = block
-                layer.feedForward?.activation = activation
-                layer.feedForward?.isGated = false
-            }
-            model.layers[index] = layer
-        }
-        return model
-    }
+        "Nemotron-H", ["nemotron_h"], gguf: ["nemotron_h"], classes: .decoder("NemotronH"), names: .nemotronH,
+        ggufTensors: .nemotronHGGUF
+    ) { settings throws(AIError) in try settings.nemotronH() }
+
+    /// The mixtures as GGUF files; elsewhere they have the name of all.
+    static let nemotronHMoe = Architecture(
+        "Nemotron-H with experts", [], gguf: ["nemotron_h_moe"], classes: .decoder("NemotronH"),
+        ggufTensors: .nemotronHGGUF
+    ) { settings throws(AIError) in try settings.nemotronH() }
 }
 
 extension TensorNames {
+    fileprivate static let nemotronHGGUF = mamba2GGUF.with([
+        .feedForwardNorm: "attn_norm", .choiceBias: "exp_probs_b",
+    ])
+
     fileprivate static let nemotronH: TensorNames = {
         var names = TensorNames(
             prefix: "backbone.", layer: "layers.",
@@ -63,12 +46,46 @@ extension TensorNames {
 }
 
 extension Settings {
+    fileprivate mutating func nemotronH() throws(AIError) -> ModelDescription {
+        var model = try decoder()
+        let kinds = try halves(model.layers.count)
+        let stored = configuration.rmsNormEpsilon ?? number("layer_norm_eps")
+        let epsilon = isGGUF ? stored : number("layer_norm_epsilon")
+        let norm = ModelDescription.Norm(epsilon: Float(epsilon ?? 1e-5))
+        let space = kinds.contains("M") ? try stateSpace(norm, .nemotronH) : nil
+        let experts = kinds.contains("E") ? try plainExperts() : nil
+        let activation = activation(text("mlp_hidden_act"), default: .squaredRelu)
+        model.finalNorm = norm
+        for (index, kind) in kinds.enumerated() {
+            var layer = model.layers[index]
+            let (attention, block) = (layer.attention, layer.feedForward)
+            (layer.attention, layer.feedForward, layer.norm) = (nil, nil, norm)
+            switch kind {
+            case "M": layer.recurrence = space.map { .space($0) }
+            case "E": layer.experts = experts
+            case "*":
+                layer.attention = attention
+                layer.attention?.rotary = nil
+                layer.attention?.hasInputBias = false
+                layer.attention?.hasOutputBias = false
+            default:
+                layer.feedForward = block
+                layer.feedForward?.activation = activation
+                layer.feedForward?.isGated = false
+            }
+            model.layers[index] = layer
+        }
+        return model
+    }
+
     /// What each layer is: Mamba (M), attention (*), a block (-), experts (E).
     fileprivate mutating func halves(_ count: Int) throws(AIError) -> [Character] {
         let known: [String: Character] = [
             "linear_attention": "M", "mamba": "M", "full_attention": "*", "attention": "*", "mlp": "-", "moe": "E",
         ]
-        let listed = texts("layers_block_type") ?? texts("layer_types")
+        // In GGUF, layers that guess further tokens are listed, too.
+        let listed =
+            texts("layers_block_type") ?? texts("layer_types").map { isGGUF ? Array($0.prefix(count)) : $0 }
         let kinds = listed?.map { known[$0] ?? "?" } ?? Array(text("hybrid_override_pattern") ?? "")
         guard kinds.count == count else {
             throw .malformed(path, "hybrid_override_pattern has \(kinds.count) layers, not \(count)")
@@ -86,7 +103,8 @@ extension Settings {
         var experts = try experts(width: count("moe_intermediate_size"), try correctedRouting(factor: 1, groups: 1))
         experts.activation = activation(text("mlp_hidden_act"), default: .squaredRelu)
         experts.isGated = false
-        let shared = try need(count("moe_shared_expert_intermediate_size"), "moe_shared_expert_intermediate_size")
+        let name = isGGUF ? "shared_expert_intermediate_size" : "moe_shared_expert_intermediate_size"
+        let shared = try need(count(name), name)
         experts.shared = .init(width: shared)
         return experts
     }

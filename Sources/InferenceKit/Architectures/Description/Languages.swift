@@ -2,8 +2,8 @@
 enum Languages: Sendable, Hashable {
     /// A token before the text, `>>fra<<`, names that of the translation; a model for one language has none.
     case mark
-    /// A token before the text names its language, and the first one of the answer that of the translation: `__fr__`, or
-    /// `fra_Latn`.
+    /// A token before the text or behind it names its language, and the first one of the answer that of the translation:
+    /// `__fr__`, `fra_Latn`, or `fr_XX`.
     case tokens
     /// A phrase before the text names both.
     case phrases([Phrase])

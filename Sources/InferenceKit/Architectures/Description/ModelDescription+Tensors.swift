@@ -29,7 +29,7 @@ extension ModelDescription {
                 (inner, projected) = (width, neighbours ? 3 * table : table)
             }
             add(.embedding, vocabulary, table)
-            for need in encoder?.tensors ?? [] where need.role != .embedding {
+            for need in encoder?.tensors ?? [] where need.role != .embedding || encoder?.embedding.isOwn == true {
                 needs.append(
                     TensorNeed(
                         role: .encoder(need.role), layer: need.layer, isBias: need.isBias, shape: need.shape))

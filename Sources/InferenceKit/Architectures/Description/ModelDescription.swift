@@ -23,7 +23,7 @@ struct ModelDescription: Sendable, Hashable {
     /// Whether a position sees only itself and those before it.
     var isCausal = true
     /// The model that reads the text before this one answers it, for the layers' cross attention: one, or none for a
-    /// decoder alone. Both have one table of tokens.
+    /// decoder alone. Both have one table of tokens, unless the encoder's is its own.
     var encoders: [ModelDescription] = []
     var encoder: ModelDescription? { encoders.first }
     /// The tasks for which its file has additions to the matrices. They are not run.
@@ -54,6 +54,8 @@ struct ModelDescription: Sendable, Hashable {
         var projection: Projection?
         /// Rows of numbers that may stand in the place of tokens; nil for none.
         var patches: Patches?
+        /// Whether an encoder has a table of tokens that is not the decoder's.
+        var isOwn = false
 
         /// How rows of another width become those of the model.
         enum Projection: Sendable, Hashable {

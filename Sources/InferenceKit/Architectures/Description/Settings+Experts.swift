@@ -70,7 +70,7 @@ extension Settings {
         return routing
     }
 
-    /// Which layers have experts: by a list, or all but the first.
+    /// Which layers have experts: by a list of words, or all but the first, of which a list of numbers may leave out more.
     ///
     /// - Parameter dense: the first ones that have none, if the settings do not say.
     /// - Throws: ``ErrorCode/malformedModel`` for a list that is too short.
@@ -84,11 +84,16 @@ extension Settings {
             }
             return listed.prefix(count).map { $0 == "sparse" }
         }
-        if let period = value("moe_layer_freq"), period.double != 1 {
-            obstacles.append("moe_layer_freq \(period.text())")
+        let flags = list("moe_layer_freq")
+        if let flags, flags.count < count {
+            throw .malformed(path, "moe_layer_freq has \(flags.count) layers")
         }
-        let dense = number("first_k_dense_replace") ?? Double(usual)
-        return (0..<count).map { Double($0) >= dense }
+        for frequency in flags.map({ $0.prefix(count) }) ?? [value("moe_layer_freq") ?? 1][...]
+        where frequency.double != 1 && (flags == nil || frequency.double != 0) {
+            obstacles.append("moe_layer_freq \(frequency.text())")
+        }
+        let dense = number("first_k_dense_replace") ?? Double(flags == nil ? usual : 0)
+        return (0..<count).map { Double($0) >= dense && flags?[$0].double != 0 }
     }
 
     /// Notes a setting that must be another one to be run.

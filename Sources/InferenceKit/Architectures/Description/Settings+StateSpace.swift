@@ -38,10 +38,12 @@ struct SelectiveNames {
 }
 
 extension Settings {
-    /// Mamba 2's state space. Where no least time step has a name, `time_step_limit` has it and the greatest one.
+    /// Mamba 2's state space. Where no least time step has a name, `time_step_limit` has it and the greatest one. GGUF
+    /// has one name for each size, and no limits.
     mutating func stateSpace(
-        _ norm: ModelDescription.Norm, _ names: SpaceNames
+        _ norm: ModelDescription.Norm, _ usual: SpaceNames
     ) throws(AIError) -> ModelDescription.StateSpace {
+        let names = isGGUF ? .mamba2 : usual
         expect(names.activation, "silu")
         let heads = try spaceSize(isGGUF ? ["time_step_rank"] : names.heads)
         let headSize = try isGGUF ? spaceSize(["inner_size"]) / heads : spaceHead(names, heads)
@@ -87,8 +89,9 @@ extension Settings {
     ///
     /// - Parameter norm: of the parts; nil for none.
     mutating func selectiveSpace(
-        width: Int, norm: ModelDescription.Norm?, _ names: SelectiveNames = .init()
+        width: Int, norm: ModelDescription.Norm?, _ usual: SelectiveNames = .init()
     ) throws(AIError) -> ModelDescription.SelectiveSpace {
+        let names = isGGUF ? SelectiveNames() : usual
         expect("hidden_act", "silu")
         let expanded = ((number(names.expand) ?? 2) * Double(width)).rounded(.down)
         let channels = try isGGUF ? spaceSize(["inner_size"]) : need(Int(exactly: expanded), "whole expand")
@@ -123,6 +126,17 @@ extension Settings {
             maxPositions: configuration.maxPositions ?? 1 << 20,
             layers: Array(repeating: layer, count: try layerCount("num_hidden_layers")), finalNorm: norm,
             head: .init(isTied: self.isTied(default: isTied)))
+    }
+
+    /// The kinds of the layers of a GGUF file, of which some have no attention.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` if there are fewer than layers.
+    func storedKinds(_ count: Int) throws(AIError) -> [String] {
+        let kinds = configuration.layerKinds
+        guard kinds.count == count else {
+            throw .malformed(path, "attention.head_count_kv has \(kinds.count) layers, not \(count)")
+        }
+        return kinds
     }
 
     /// Puts state spaces in the place of attention, where the kind of a layer says so.

@@ -2,7 +2,8 @@ import HubCore
 import ModelFormats
 
 /// BART (https://arxiv.org/abs/1910.13461): an encoder like BERT, and a decoder like it with cross attention; positions
-/// from the table's third row on. A classifier's decoder reads the text once more, behind its starting token.
+/// from the table's third row on. A classifier's decoder reads the text once more, behind its starting token. mBART
+/// (https://arxiv.org/abs/2001.08210, https://arxiv.org/abs/2008.00401) translates, and has norms before each half.
 extension Architecture {
     static let bart = Architecture(
         "BART", ["bart"], gguf: [],
@@ -23,15 +24,37 @@ extension Architecture {
     ) { settings throws(AIError) in
         for key in ["normalize_before", "add_final_layer_norm", "static_position_embeddings"]
         where settings.flag(key) == true { settings.obstacles.append("\(key) true") }
-        return try settings.likeBart(norms: .after) { d in
+        return try settings.bart(norms: .after)
+    }
+
+    static let mBart = Architecture(
+        "mBART", ["mbart"], gguf: [],
+        classes: [
+            ModelClass("MBartForConditionalGeneration", .textGeneration) { settings, d throws(AIError) in
+                .init(isTied: true, hasBias: settings.stores("final_logits_bias") ?? true)
+            }
+        ], names: .bart
+    ) { settings throws(AIError) in
+        for (key, usual) in [
+            ("normalize_before", true), ("add_final_layer_norm", true), ("normalize_embedding", true),
+            ("static_position_embeddings", false),
+        ] where settings.flag(key) ?? usual != usual { settings.obstacles.append("\(key) \(!usual)") }
+        var d = try settings.bart(norms: .before)
+        d.languages = .tokens
+        return d
+    }
+}
+
+extension Settings {
+    /// With a table of positions, and a norm of the embedding.
+    fileprivate mutating func bart(norms: ModelDescription.Norms) throws(AIError) -> ModelDescription {
+        try likeBart(norms: norms) { d in
             d.embedding.positions = d.maxPositions + 2
             d.embedding.positionOffset = 2
             d.embedding.norm = d.layers[0].norm
         }
     }
-}
 
-extension Settings {
     /// An encoder and a decoder with layers like BART's.
     ///
     /// - Parameter positions: says how each half knows positions.
