@@ -34,7 +34,7 @@ extension VocabularyFolder {
         for (number, line) in lines.enumerated() {
             let parts = line.split(separator: UInt8(ascii: " "))
             guard parts.count == 2, let rank = Int(String(decoding: parts[1], as: UTF8.self)),
-                let bytes = Charsmap.bytes(base64: String(decoding: parts[0], as: UTF8.self)), !bytes.isEmpty,
+                let bytes = Base64.bytes(String(decoding: parts[0], as: UTF8.self)), !bytes.isEmpty,
                 tokens.indices.contains(rank), tokens[rank].isEmpty
             else { throw .malformed(path, "line \(number + 1) is not a token and its rank") }
             tokens[rank] = bytes
