@@ -79,6 +79,18 @@ import Testing
         #expect(place.server.requests.count == 1)
     }
 
+    /// What came in the same packet as the error is out before it.
+    @Test func whatCameWithTheErrorIsReadBeforeIt() async throws {
+        let place = try RemotePlace { _ in .events("data: \(said("Half"))\n\ndata: {\"error\":\"no luck\"}\n\n") }
+        var text = ""
+        let error = await fault {
+            for try await chunk in try await place.compatible().stream(messages: [.user("x")], config: .default) {
+                text += chunk.text
+            }
+        }
+        #expect(text == "Half" && error?.partialResult?.text == "Half")
+    }
+
     @Test func anEndAfterTheReasonIsTheEnd() async throws {
         let result = try await chunks([said("Whole"), delta("", reason: "length")], done: false)
         #expect(result.text == "Whole" && result.finishReason == .length)

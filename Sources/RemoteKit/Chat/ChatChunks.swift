@@ -27,6 +27,8 @@ struct ChatReader {
     private var accumulator: ChatAccumulator
     private var ready: [GenerationChunk] = []
     private var isEnded = false
+    /// What ends the stream, when the chunks that came with it are out.
+    private var failure: AIError?
     /// When an event last came, by ``Clock/seconds``: comments do not count.
     private var lastEvent = 0.0
 
@@ -39,11 +41,18 @@ struct ChatReader {
     mutating func next() async throws(AIError) -> GenerationChunk? {
         while true {
             if !ready.isEmpty { return ready.removeFirst() }
+            if let failure {
+                self.failure = nil
+                isEnded = true
+                throw withPartial(failure)
+            }
             guard !isEnded else { return nil }
             do throws(AIError) { try await advance() } catch {
-                isEnded = true
-                guard error.code != .cancelled else { return accumulator.cancelledChunk() }
-                throw withPartial(error)
+                guard error.code != .cancelled else {
+                    isEnded = true
+                    return accumulator.cancelledChunk()
+                }
+                failure = error
             }
         }
     }
