@@ -28,6 +28,7 @@ import Testing
                     "pins",
                     "range_digests", "registry", "repositories", "revisions", "scans", "served", "tags", "trees",
                     "tried",
+                    "tried_remotely",
                     "uses",
                     "verified", "walk_pages",
                     "walks",

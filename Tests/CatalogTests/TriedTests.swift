@@ -20,6 +20,20 @@ import Testing
         #expect(try again.tried(repository("org/b"), at: commit("1")) == nil)
     }
 
+    @Test func theLastTestAtEachProviderIsRemembered() throws {
+        let place = try Place()
+        let catalog = try place.open()
+        func tried(_ at: Double, _ provider: String, _ verdict: String = "pass") -> TriedModel {
+            TriedModel(at: at, verdict: verdict, tokensPerSecond: 80, provider: provider)
+        }
+        for (entry, provider) in [
+            (tried(10, "hf:groq"), "hf:groq"), (tried(30, "hf"), "hf"), (tried(20, "hf:groq", "warn"), "hf:groq"),
+        ] { try catalog.remember(entry, of: repository("org/a"), at: provider) }
+        let known = try place.open().triedRemotely()
+        #expect(known == ["org/a": [tried(30, "hf"), tried(20, "hf:groq", "warn")]])
+        #expect(try catalog.tried().isEmpty)
+    }
+
     /// A catalog of the first version gets the table.
     @Test func anOlderCatalogIsBroughtUpToDate() throws {
         let place = try Place()

@@ -30,6 +30,7 @@ struct Schema: Sendable {
         2: tried,
         3: machines,
         4: served,
+        5: triedRemotely,
     ]
 
     /// Says in the file's header whose it is: "hubc". https://www.sqlite.org/pragma.html#pragma_application_id
