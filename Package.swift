@@ -70,7 +70,7 @@ let package = Package(
             name: "HubCLI",
             dependencies: [
                 "HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "HubChatTemplates",
-                "InferenceKit", "HubServer",
+                "InferenceKit", "RemoteKit", "HubServer",
                 // For `hub version --verbose` and the terminal.
                 "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CEdit", "CPCRE2", "CPlatform",
             ],
@@ -123,7 +123,9 @@ let package = Package(
         tests("HubServer", ["HubCore"]),
         .testTarget(
             name: "HubCLITests",
-            dependencies: ["HubCLI", "CatalogTour", "Catalog", "Fetcher", "HubCore", "Support", "HubServer"],
+            dependencies: [
+                "HubCLI", "CatalogTour", "Catalog", "Fetcher", "HubCore", "InferenceKit", "Support", "HubServer",
+            ],
             swiftSettings: swiftSettings),
     ],
     cxxLanguageStandard: .cxx17

@@ -205,7 +205,7 @@ import Testing
             sections == [
                 "NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "FLAGS OF EVERY COMMAND", "EXIT STATUS",
                 "ENVIRONMENT",
-                "REFERENCES", "ARCHITECTURES",
+                "REFERENCES", "PROVIDERS", "ARCHITECTURES",
             ])
         for command in CommandTable.all { #expect(page.contains(".SS \"hub \(command.name)")) }
     }

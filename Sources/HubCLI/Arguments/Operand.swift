@@ -14,6 +14,7 @@ struct Operand: Sendable {
         case modelOrFolder
         /// A model that the cache holds, or a folder.
         case cachedModelOrFolder
+        case file
         case folder
         /// An alias of the registry.
         case alias

@@ -54,7 +54,7 @@ enum OtherTools {
         "models list": "ls, or hub search for models on the Hub", "models search": "search", "models info": "info",
         "models card": "info", "model ls": "ls", "model list": "ls", "model pull": "pull", "model rm": "rm",
         "datasets ls": "ls", "datasets list": "ls", "datasets info": "info", "system df": "ls",
-        "system prune": "gc", "image ls": "ls", "image prune": "gc", "repo info": "info", "repo clone": "pull",
+        "system prune": "gc", "repo info": "info", "repo clone": "pull",
     ]
 
     private static let uploads: Set = ["upload", "push", "upload-large-folder", "publish"]

@@ -1,3 +1,4 @@
+import HubChatTemplates
 import HubCore
 import InferenceKit
 
@@ -19,23 +20,28 @@ struct ChatSession {
     }
 
     private var conversation: Conversation
+    /// What belongs to the first message: files.
+    private var attached: Message?
     private let context: Context
     private let editor: LineEditor
     /// Ends the answer that is being made.
     private let stop = Lock<(@Sendable () -> Void)?>(nil)
 
-    init(_ conversation: Conversation, _ context: Context) throws(AIError) {
+    /// - Parameter attached: a text and pictures that are put before the first message.
+    init(_ conversation: Conversation, attached: Message? = nil, _ context: Context) throws(AIError) {
         self.conversation = conversation
+        self.attached = attached
         self.context = context
         editor = try LineEditor(prompt: "> ", suspension: context.suspension)
     }
 
+    /// - Parameter once: the command that answers once.
     /// - Throws: ``ErrorCode/invalidInput`` where nobody sits at a terminal.
-    static func checkTerminal(_ context: Context) throws(AIError) {
+    static func checkTerminal(_ context: Context, once: String) throws(AIError) {
         guard context.isInteractive, context.output.settings.outputIsTerminal, context.mode == .human else {
             throw AIError(
                 .invalidInput, "a conversation needs a terminal, and no --json or --quiet",
-                advice: "with a PROMPT it answers once: hub try REF PROMPT --chat")
+                advice: "with a PROMPT it answers once: \(once)")
         }
     }
 
@@ -56,11 +62,20 @@ struct ChatSession {
             if text.isEmpty { continue }
             editor.remember(line)
             guard text.hasPrefix("/") else {
-                try await say { conversation, each in try await conversation.answer(text, each: each) }
+                let message = self.message(text)
+                try await say { conversation, each in try await conversation.answer(message, each: each) }
+                // It stays attached until it was said.
+                if !conversation.turns.isEmpty { attached = nil }
                 continue
             }
             guard try await obey(text) else { return }
         }
+    }
+
+    /// A line that was typed, behind what is attached.
+    private func message(_ text: String) -> Message {
+        guard let attached else { return .user(text) }
+        return .user((attached.content ?? "") + text, images: attached.images)
     }
 
     /// - Returns: whether the conversation continues.
@@ -77,7 +92,7 @@ struct ChatSession {
             for command in Command.allCases { table.add([Styled(command.doc.usage), Styled(command.doc.text)]) }
             context.output.table(table)
         case .system: conversation.system = words.count > 1 ? words[1] : nil
-        case .stats: showStatistics()
+        case .stats: await showStatistics()
         case .retry:
             guard !conversation.turns.isEmpty else {
                 context.output.note("there is no message to answer again")
@@ -90,12 +105,14 @@ struct ChatSession {
 
     /// Shows an answer as it comes. What fails is said, and the conversation continues.
     private mutating func say(
-        _ answer: @escaping @Sendable (inout Conversation, (String) -> Void) async throws -> GenerationResult?
+        _ answer:
+            @escaping @Sendable (inout Conversation, (GenerationChunk) -> Void) async throws -> GenerationResult?
     ) async throws {
         let output = context.output
         let work = Task { [conversation] in
             var conversation = conversation
-            let result = try await answer(&conversation) { output.stream($0) }
+            var printer = AnswerPrinter(output)
+            let result = try await answer(&conversation) { printer.show($0) }
             return (conversation, result)
         }
         stop.withLock { $0 = { work.cancel() } }
@@ -110,11 +127,13 @@ struct ChatSession {
             output.stream("\n")
             if result?.finishReason == .length {
                 output.note("the answer was cut: --max-tokens, or the context is full")
+            } else if result?.finishReason == .contentFilter {
+                output.note("the provider withheld the rest of the answer")
             }
         } catch {
             output.stream("\n")
             var error = AIError.wrapping(error)
-            if error.code == .invalidInput {
+            if error.code == .invalidInput, conversation.speaker.isLocal {
                 error.specificAdvice =
                     error.specificAdvice ?? "the message was not said; a longer --context has room for more"
             }
@@ -123,15 +142,20 @@ struct ChatSession {
         try Task.checkCancellation()
     }
 
-    private func showStatistics() {
+    private func showStatistics() async {
         guard let last = conversation.last else { return context.output.note("there is no answer yet") }
         func counted(_ count: Int) -> String { Humanize.plural(count, "token") }
         let output = context.output
-        output.fact("prompt", "\(counted(last.promptIDs.count)), \(last.cachedTokens) of them reused")
-        output.fact("answer", "\(counted(last.ids.count)), \(Int(last.tokensPerSecond.rounded())) tokens/s")
+        let reused = last.reusedTokens.map { ", \($0) of them reused" } ?? ""
+        output.fact("prompt", last.promptTokens.map { counted($0) + reused })
+        output.fact(
+            "answer", last.answerTokens.map { "\(counted($0)), \(Int(last.tokensPerSecond.rounded())) tokens/s" })
         output.fact("first", last.ttftSeconds.map { "after \(Int(($0 * 1000).rounded())) ms" })
         output.fact("guessed", last.draftedTokens > 0 ? "\(last.draftedTokens), \(last.acceptedTokens) right" : "")
-        let used = last.promptIDs.count + last.ids.count
-        output.fact("context", "\(Humanize.grouped(used)) of \(Humanize.grouped(conversation.context)) tokens")
+        output.fact("served by", last.servedBy)
+        guard let prompt = last.promptTokens, let answer = last.answerTokens,
+            let positions = await conversation.speaker.context
+        else { return }
+        output.fact("context", "\(Humanize.grouped(prompt + answer)) of \(Humanize.grouped(positions)) tokens")
     }
 }

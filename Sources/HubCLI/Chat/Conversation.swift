@@ -4,8 +4,9 @@ import InferenceKit
 
 /// What was said so far between a person and a model, and the model's next answer.
 struct Conversation {
-    private let model: LanguageModel
-    private let templates: ChatTemplates
+    let speaker: Speaker
+    /// Seconds that an answer may take, which a remote model keeps by itself; nil for no limit.
+    private let timeout: Double?
     private let config: GenerateConfig
     /// The system message; nil for none.
     var system: String?
@@ -16,19 +17,16 @@ struct Conversation {
     /// Answers that were asked for again: with one seed each must be another.
     private var retries: UInt64 = 0
 
-    init(_ model: LanguageModel, _ templates: ChatTemplates, _ config: GenerateConfig, system: String?) {
-        (self.model, self.templates, self.config, self.system) = (model, templates, config, system)
+    init(_ speaker: Speaker, _ config: GenerateConfig, system: String?, timeout: Double? = nil) {
+        (self.speaker, self.config, self.system, self.timeout) = (speaker, config, system, timeout)
     }
-
-    /// The positions that a conversation may have.
-    var context: Int { model.context }
 
     /// Answers a message. If that fails the message was never said; if the task is cancelled, what there is of the
     /// answer was said.
     ///
     /// - Parameter each: called with each piece of the answer.
-    mutating func answer(_ text: String, each: (String) -> Void) async throws -> GenerationResult {
-        turns.append(.user(text))
+    mutating func answer(_ message: Message, each: (GenerationChunk) -> Void) async throws -> GenerationResult {
+        turns.append(message)
         do { return try await answer(each) } catch {
             turns.removeLast()
             throw error
@@ -36,7 +34,7 @@ struct Conversation {
     }
 
     /// Answers the last message again; nil if there is none.
-    mutating func retry(each: (String) -> Void) async throws -> GenerationResult? {
+    mutating func retry(each: (GenerationChunk) -> Void) async throws -> GenerationResult? {
         guard let earlier = turns.popLast() else { return nil }
         retries += 1
         do { return try await answer(each) } catch {
@@ -45,14 +43,37 @@ struct Conversation {
         }
     }
 
-    private mutating func answer(_ each: (String) -> Void) async throws -> GenerationResult {
+    private mutating func answer(_ each: (GenerationChunk) -> Void) async throws -> GenerationResult {
         let messages = (system.map { [Message.system($0)] } ?? []) + turns
-        let prompt = try await Blocking.run { [templates] in try templates.render(json: messages.map(\.json)).text }
         let config = self.config.seed(self.config.seed.map { $0 &+ retries })
-        let result = try await model.generate(prompt: prompt, addsSpecialTokens: false, config: config)
-            .collectWithMetadata { if !$0.text.isEmpty { each($0.text) } }
-        turns.append(.assistant(result.text))
+        let result = try await collect(messages, config, each)
         last = result
+        guard result.finishReason != .cancelled || !result.text.isEmpty else {
+            // Nothing was answered, and a provider may refuse an empty turn.
+            turns.removeLast()
+            return result
+        }
+        turns.append(.assistant(result.text))
         return result
+    }
+
+    private func collect(
+        _ messages: [Message], _ config: GenerateConfig, _ each: (GenerationChunk) -> Void
+    ) async throws -> GenerationResult {
+        let end = speaker.isLocal ? timeout.map { Clock.seconds + $0 } : nil
+        var text = ""
+        for try await chunk in try await speaker.stream(messages, config) {
+            each(chunk)
+            text += chunk.text
+            if let result = chunk.result { return result }
+            // Leaving the loop ends the generation.
+            if let end, Clock.seconds > end {
+                throw AIError(
+                    .timedOut, "the answer was not finished within --timeout",
+                    advice: "allow more time, or ask for less with --max-tokens",
+                    cause: PartialAnswer(GenerationResult(text: text, finishReason: .cancelled)))
+            }
+        }
+        throw AIError(.generationFailed, "the answer ended without a result")
     }
 }

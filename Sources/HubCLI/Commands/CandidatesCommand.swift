@@ -80,6 +80,7 @@ enum CandidatesCommand {
         let typed = line.current
         if operand.kind.takesFolder, operand.kind == .folder || typed.namesFolder { return [.folders] }
         switch operand.kind {
+        case .file: return [.files]
         case .folder, .text: return []
         case .choice(let names): return names.map { .word($0) }
         case .alias: return line.operands.first == "import" ? [.files] : line.models(context).aliases()

@@ -11,7 +11,7 @@ enum HelpCommand {
             name: "help", isMinor: true, doc: "explain a command or a topic",
             detail: """
                 hub help COMMAND shows more than hub COMMAND --help: details and examples. The topics are flags, exit-codes, \
-                environment, references and architectures, which lists the models that run.
+                environment, references, providers and architectures, which lists the models that run.
                 """,
             operands: [Operand("COMMAND|TOPIC", .optional, .choice(names))],
             flags: [man.flag],
@@ -29,10 +29,10 @@ enum HelpCommand {
 
     /// What can be explained. The table cannot be asked for its names while it is being made.
     private static let names = [
-        "search", "info", "pull", "ls", "outdated", "path", "rm", "gc", "verify", "try", "sync", "registry",
-        "doctor",
-        "serve", "auth", "pin", "unpin", "trash", "env", "completions", "help", "version",
-        "flags", "exit-codes", "environment", "references", "architectures",
+        "search", "info", "pull", "ls", "outdated", "path", "rm", "gc", "verify", "try", "chat", "embed",
+        "transcribe", "image", "sync", "registry", "doctor", "serve", "auth", "pin", "unpin", "trash", "env",
+        "completions", "help", "version",
+        "flags", "exit-codes", "environment", "references", "providers", "architectures",
     ]
 
     /// - Parameter name: a command or a topic; nil for the overview.

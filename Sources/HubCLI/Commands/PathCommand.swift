@@ -4,7 +4,7 @@ import HubCore
 /// `hub path`
 enum PathCommand {
     static let command = Command(
-        name: "path", doc: "print the path of a cached model or file",
+        name: "path", isMinor: true, doc: "print the path of a cached model or file",
         detail: """
             Prints the snapshot folder of a cached model, or the path of one file in it, and records the use. It downloads \
             nothing; if the model or file is not in the cache, or the model's first download is unfinished, the exit code is 3.

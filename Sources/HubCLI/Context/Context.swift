@@ -8,6 +8,8 @@ struct Context: Sendable {
     let suspension: Suspension
     /// Whether a question can be asked: a person sits at stdin and stderr.
     let isInteractive: Bool
+    /// Whether a person types what is read from stdin.
+    let inputIsTerminal: Bool
     /// `--cache-dir`, if given; the variables are the cache's own matter.
     let cacheDir: String?
     /// `--endpoint`, if given; the variable is the client's own matter.
@@ -83,6 +85,7 @@ extension Context {
         self.interruption = interruption
         self.suspension = suspension
         self.isUnicode = isUnicode
+        inputIsTerminal = streams.inputIsTerminal
         isInteractive = streams.inputIsTerminal && streams.errorIsTerminal
         cacheDir = options.cacheDir
         endpoint = options.endpoint

@@ -46,6 +46,12 @@ struct EnvironmentVariable: Sendable {
         EnvironmentVariable("HF_HUB_DISABLE_IMPLICIT_TOKEN", doc: "yes: do not send a token"),
         EnvironmentVariable("HF_XET_CACHE", doc: "the cache of Xet chunks that hf keeps; otherwise HF_HOME/xet"),
         EnvironmentVariable(
+            "HUB_INFERENCE_ENDPOINT", content: .address,
+            doc: "the address of the router to inference providers; otherwise router.huggingface.co"),
+        EnvironmentVariable(
+            "HUB_PROVIDER_KEY", content: .secret,
+            doc: "the key of the server that --provider names by its address; sent only there, never shown"),
+        EnvironmentVariable(
             "HUB_SERVE_TOKEN", content: .secret, doc: "the token that clients of hub serve must send"),
         EnvironmentVariable(
             "HUB_HOME", doc: "the folder of the catalog; otherwise XDG_STATE_HOME/hub, ~/.local/state/hub"),

@@ -14,7 +14,7 @@ struct HelpTopic: Sendable {
     /// What programs read, where that says more than the name.
     var json: JSONObject?
 
-    static let all = [flags, exitCodes, environment, references, architectures]
+    static let all = [flags, exitCodes, environment, references, providers, architectures]
 
     static let flags = HelpTopic(
         name: "flags", doc: "the flags that every command takes",
@@ -48,10 +48,13 @@ struct HelpTopic: Sendable {
                 the revision, the file, or a filter that matches nothing
                 """
             ),
-            ("4", "not allowed: the token is rejected, or the model is gated"),
+            (
+                "4",
+                "not allowed: the token is rejected or lacks a permission, the account lacks credits, or the model is gated"
+            ),
             (
                 "5",
-                "the network: unreachable, timed out, rate limited, needed but off, or an invalid response"
+                "the network: unreachable, timed out, rate limited, needed but off, an invalid response, or an answer that broke off"
             ),
             (
                 "6",
@@ -85,5 +88,29 @@ struct HelpTopic: Sendable {
             ("datasets/org/name, spaces/org/name", "a dataset or a Space, for commands that work on the cache"),
             ("'org/*'", "a glob over cached models, for ls, rm, pin, verify and outdated; quote it from the shell"),
             ("./folder, /folder, ~/folder", "a folder on this machine, for try, serve, rm and verify"),
+        ])
+
+    static let providers = HelpTopic(
+        name: "providers", doc: "who can answer: this machine and others",
+        detail: """
+            hub chat, embed, try, transcribe and image take --provider. What a provider cannot honor is refused before \
+            anything is sent. --why of hub chat says who answers and why.
+            """,
+        entries: [
+            ("local", "this machine; a model that is not cached is downloaded after a yes"),
+            ("hf", "the Hub's inference providers, with the Hub's token; the Hub's router chooses one"),
+            ("hf:groq, MODEL:groq", "that one of them"),
+            ("MODEL:cheapest, :fastest, :preferred", "how the router chooses"),
+            (
+                "http://host:port, https://host/v1",
+                """
+                a server that speaks OpenAI's protocol: vLLM, llama.cpp, Ollama; its key is HUB_PROVIDER_KEY, and the Hub's \
+                token never goes there
+                """
+            ),
+            (
+                "auto",
+                "this machine if the model is cached and fits, else hf if the network may be used; the default but for hub try"
+            ),
         ])
 }

@@ -20,8 +20,10 @@ struct ModelFacts {
     var incomplete: String?
     /// What verifying found damaged in it, in a sentence; nil where nothing was.
     var damaged: String?
-    /// How its last smoke test ended.
+    /// How its last smoke test on this machine ended.
     var tried: TriedModel?
+    /// Those at providers, the last one first.
+    var triedRemotely: [TriedModel] = []
     /// The pin of this revision.
     var pin: Pin?
     /// Parameters by element type, where the Hub said so.

@@ -3,10 +3,11 @@ import HubCore
 
 /// What `hub ls` and `hub info` show of an earlier smoke test.
 extension TriedModel {
-    /// `pass, 14 tokens/s`.
+    /// `pass, 14 tokens/s`, or `pass, 80 tokens/s at hf:groq`.
     var sentence: String {
-        guard let rate = tokensPerSecond, rate > 0, verdict != "fail" else { return verdict }
-        return "\(verdict), \(Int(rate.rounded())) tokens/s"
+        let place = provider.map { " at \($0)" } ?? ""
+        guard let rate = tokensPerSecond, rate > 0, verdict != "fail" else { return verdict + place }
+        return "\(verdict), \(Int(rate.rounded())) tokens/s\(place)"
     }
 
     var style: Styled.Style {
@@ -20,7 +21,7 @@ extension TriedModel {
     var json: JSON {
         .object([
             "at": .string(Timestamp.iso8601(at)), "verdict": .string(verdict),
-            "tokens_per_second": tokensPerSecond.map { .double($0) },
+            "tokens_per_second": tokensPerSecond.map { .double($0) }, "provider": provider.map { .string($0) },
         ])
     }
 }

@@ -100,9 +100,10 @@ final class Output: Sendable {
     }
 
     /// A piece of a longer text (generated tokens), written at once; nothing with `--json`.
-    func stream(_ text: String) {
+    func stream(_ text: String, _ style: Styled.Style = .plain) {
         guard settings.mode != .json else { return }
-        write(settings.outputIsTerminal ? SafeText.lines(text) : text)
+        let safe = settings.outputIsTerminal ? SafeText.lines(text) : text
+        write(settings.colorsOutput ? style.applied(to: safe) : safe)
         flush()
     }
 

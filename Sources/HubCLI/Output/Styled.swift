@@ -6,7 +6,7 @@ struct Styled: Sendable, Hashable, ExpressibleByStringInterpolation {
         case plain, strong, faint, good, caution, bad, name
 
         /// The parameters of the SGR sequence (ECMA-48, 8.3.117); the 16 colours follow the user's own palette.
-        fileprivate var parameters: String? {
+        private var parameters: String? {
             switch self {
             case .plain: nil
             case .strong: "1"
@@ -16,6 +16,12 @@ struct Styled: Sendable, Hashable, ExpressibleByStringInterpolation {
             case .bad: "31"
             case .name: "36"
             }
+        }
+
+        /// A text, which must be safe already, with the style's escape sequences.
+        func applied(to safe: String) -> String {
+            guard let parameters, !safe.isEmpty else { return safe }
+            return "\u{1B}[\(parameters)m\(safe)\u{1B}[0m"
         }
     }
 
@@ -55,11 +61,7 @@ struct Styled: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// The safe text, with escape sequences if there is colour.
     func written(color: Bool) -> String {
         guard color else { return plain }
-        return runs.map { run in
-            let text = SafeText.line(run.text)
-            guard let parameters = run.style.parameters, !text.isEmpty else { return text }
-            return "\u{1B}[\(parameters)m\(text)\u{1B}[0m"
-        }.joined()
+        return runs.map { $0.style.applied(to: SafeText.line($0.text)) }.joined()
     }
 
     /// The cells it takes.

@@ -17,4 +17,10 @@ public struct CheckResult: Sendable, Hashable {
     public let status: Status
     /// One sentence.
     public let detail: String
+
+    package init(name: String, status: Status, detail: String) {
+        self.name = name
+        self.status = status
+        self.detail = detail
+    }
 }

@@ -174,6 +174,11 @@ extension InfoCommand {
         let reference = facts.reference
         let pins = Protection(pins: await workspace.pins())
         facts.pin = facts.commit.flatMap { pins.pin(layout.repository(reference.repository), $0) }
+        facts.triedRemotely = await Blocking.run { [repository = reference.repository] in
+            workspace.dispensable.use { catalog throws(AIError) in try catalog.triedRemotely() }?[
+                repository.description]
+                ?? []
+        }
         if let commit = facts.commit {
             let condition = try await workspace.condition(reference.repository, at: commit)
             facts.incomplete = condition.incompleteSentence(reference)

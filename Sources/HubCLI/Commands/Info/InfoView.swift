@@ -23,7 +23,7 @@ struct InfoView {
         output.fact("tags", (record.tags ?? []).filter { !$0.contains(":") }.prefix(10).joined(separator: ", "))
         if let plan = facts.plan { show(plan) }
         output.fact("damaged", facts.damaged, .bad)
-        if let tried = facts.tried {
+        for tried in (facts.tried.map { [$0] } ?? []) + facts.triedRemotely {
             output.fact("tried", "\(tried.sentence), \(Humanize.age(of: tried.at, now: context.now))", tried.style)
         }
         if let pin = facts.pin { output.fact("pinned", pin.note ?? "yes") }
@@ -165,7 +165,8 @@ struct InfoView {
             "pinned": .bool(facts.pin != nil), "damaged": facts.damaged == nil ? nil : .bool(true),
             "variants": facts.plan.map { _ in .array(facts.variants.map(Self.json)) },
             "inspection": facts.inspection?.json, "curated": facts.curated?.curatedJSON,
-            "runs": facts.verdict?.json, "tried": facts.tried?.json,
+            "runs": facts.verdict?.json, "tried": (facts.tried ?? facts.triedRemotely.first)?.json,
+            "tried_remotely": facts.triedRemotely.isEmpty ? nil : .array(facts.triedRemotely.map(\.json)),
             // Only where the Hub was not asked.
             "as_of": time(facts.seenAt), "popularity_as_of": time(facts.olderCount),
         ]

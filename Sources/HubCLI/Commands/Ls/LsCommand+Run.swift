@@ -51,10 +51,15 @@ extension LsCommand {
         if context.isVerbose { for remark in cache.remarks { context.output.debug(remark) } }
         let pins = Protection(pins: await workspace.pins())
         let catalog = workspace.dispensable
-        let tried = await Blocking.run { catalog.use { catalog throws(AIError) in try catalog.tried() } ?? [:] }
+        let tried = await Blocking.run {
+            catalog.use { catalog throws(AIError) in
+                (here: try catalog.tried(), remotely: try catalog.triedRemotely())
+            }
+        }
         let view = LsView(
             context: context, cache: cache, xet: xet, pins: pins, damaged: try await workspace.damagedRevisions(),
-            unfinished: try await unfinished(shown, workspace), tried: tried, free: free,
+            unfinished: try await unfinished(shown, workspace), tried: tried?.here ?? [:],
+            triedRemotely: tried?.remotely ?? [:], free: free,
             reclaimable: try await reclaimable(cache, pins, workspace))
         context.output.render(json: view.json(shown), quiet: shown.map(\.repository.description)) {
             if request.revisions { view.revisionTable(shown) } else { view.table(shown) }

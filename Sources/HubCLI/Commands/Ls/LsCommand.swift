@@ -25,7 +25,7 @@ enum LsCommand {
             read, by any program (the file's access time). When most of the cache was read in one go, as a backup or an \
             indexer does, only hub's own times count where it has them. hub gc uses the same times.
 
-            TRIED is the verdict of the last smoke test of hub try, and the speed it measured.
+            TRIED is the verdict of the last smoke test of hub try, and the speed it measured; of a model that was tried at a provider alone, that one's.
 
             A revision is marked incomplete if files are missing that a pull selected, and damaged if hub verify found damage in it that has not been repaired.
             """,

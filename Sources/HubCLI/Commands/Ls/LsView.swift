@@ -14,6 +14,8 @@ struct LsView {
     let unfinished: [String: [Commit: String]]
     /// How smoke tests ended, by repository and commit.
     let tried: [String: [Commit: TriedModel]]
+    /// The same of remote models, by repository.
+    let triedRemotely: [String: [TriedModel]]
     /// Bytes free on the cache's disk.
     let free: Int64
     /// Bytes that can be freed.
@@ -47,10 +49,13 @@ struct LsView {
         revisions.contains { pins.pin(repository.folder, $0.commit) != nil }
     }
 
-    /// How the last smoke test of a cached revision ended.
+    /// How the last smoke test of a cached revision ended; without one, that of a provider.
     private func tried(_ repository: RepositoryOverview) -> TriedModel? {
-        guard !tried.isEmpty, let tests = tried[repository.repository.description] else { return nil }
-        return repository.revisions.compactMap { tests[$0.commit] }.max { $0.at < $1.at }
+        let name = repository.repository.description
+        let here = tried[name].flatMap { tests in
+            repository.revisions.compactMap { tests[$0.commit] }.max { $0.at < $1.at }
+        }
+        return here ?? triedRemotely[name]?.first
     }
 
     /// The branches and tags of a revision; nil for none.

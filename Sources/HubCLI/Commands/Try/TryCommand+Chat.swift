@@ -23,7 +23,7 @@ extension TryCommand {
 
     /// A conversation on the terminal.
     static func converse(
-        _ target: Target, _ request: Request, _ report: inout TryReport, _ context: Context
+        _ target: ModelPlace, _ request: Request, _ report: inout TryReport, _ context: Context
     ) async throws {
         let model = try await open(target, request, &report, context)
         try checkTalks(model, request, report)
@@ -32,7 +32,7 @@ extension TryCommand {
                 .invalidInput, "\(target.path) has no chat template", advice: "name one with --template FILE")
         }
         var session = try ChatSession(
-            Conversation(model, templates, request.config, system: request.system), context)
+            Conversation(.local(model, templates), request.config, system: request.system), context)
         try await session.run()
     }
 

@@ -48,6 +48,11 @@ extension TryCommand {
         var check: ModelCheck.Options?
         /// Whether the model is fetched without a question.
         var yes: Bool
+        /// Who runs it, and how long that may take in seconds; nil for the usual time.
+        var provider: ProviderChoice
+        var timeout: Double?
+        /// Flags that were given and are about a model on this machine.
+        var local: [String]
 
         /// - Throws: ``ErrorCode/invalidInput`` for a flag that lacks what it is about.
         init(_ arguments: ParsedArguments) throws(AIError) {
@@ -89,6 +94,10 @@ extension TryCommand {
             let isFull = arguments.texts(of: checkFlag.flag.name).contains("full")
             check = arguments[checkFlag] ? ModelCheck.Options(isFull: isFull) : nil
             yes = arguments[SharedFlags.yes]
+            provider = arguments[ProviderFlags.provider] ?? .local
+            timeout = arguments[ProviderFlags.timeout]
+            let remote = [ProviderFlags.provider.flag, ProviderFlags.timeout.flag, SharedFlags.yes.flag].map(\.name)
+            local = TryCommand.command.flags.map(\.name).filter { !remote.contains($0) && arguments.has($0) }
             try checkTexts()
             try checkSeries()
             try checkTask()
@@ -110,6 +119,15 @@ extension TryCommand {
         }
         /// Whether vectors are asked for by name.
         var asksForVectors: Bool { !embed.isEmpty || similar != nil || task == .embedding }
+        /// What is asked of the model before it is found.
+        var demand: ModelPlace.Demand {
+            ModelPlace.Demand(command: "hub try", file: file, options: options, runs: runs, yes: yes)
+        }
+        /// What is asked for, and of whom.
+        var wish: ModelWish {
+            ModelWish(
+                model: model, provider: provider, capability: .textGeneration, demand: demand, timeout: timeout)
+        }
         /// Whether it is tested, for want of anything to do with it.
         var isTest: Bool {
             runs && prompt == nil && !embeds && query == nil && perplexity == nil && series == nil && !chat

@@ -6,8 +6,19 @@ import ModelFormats
 
 extension TryCommand {
     static func run(_ context: Context, _ request: Request) async throws {
-        if request.isConversation { try ChatSession.checkTerminal(context) }
-        let target = try await locate(request.model, context, request)
+        if request.isConversation, [.local, .auto].contains(request.provider) {
+            try ChatSession.checkTerminal(context, once: "hub try REF PROMPT --chat")
+        }
+        let target: ModelPlace
+        switch try await ModelSource.choose(request.wish, context).0 {
+        case .local(let place): target = place
+        case .remote(let model): return try await test(model, request, context)
+        }
+        if request.timeout != nil {
+            throw AIError(
+                .invalidInput, "--timeout is about a provider's answer, and this machine answers",
+                advice: "leave it out")
+        }
         do { try await run(target, context, request) } catch {
             // What is missing explains what fails.
             let failure = (error as? ReportedError)?.error ?? error as? AIError
@@ -18,7 +29,7 @@ extension TryCommand {
         }
     }
 
-    private static func run(_ target: Target, _ context: Context, _ request: Request) async throws {
+    private static func run(_ target: ModelPlace, _ context: Context, _ request: Request) async throws {
         var report = TryReport(id: target.id, path: target.path)
         report.memoryTotal = try Machine.memory().total
         report.options = request.options
@@ -50,7 +61,7 @@ extension TryCommand {
     // MARK: The smoke test
 
     private static func test(
-        _ target: Target, _ request: Request, _ report: inout TryReport, _ context: Context
+        _ target: ModelPlace, _ request: Request, _ report: inout TryReport, _ context: Context
     ) async throws {
         let smoke = try await SmokeTest.run(
             folder: target.path, options: request.options, task: request.task)
@@ -63,7 +74,7 @@ extension TryCommand {
 
     /// Keeps in the catalog how a cached model's test ended.
     private static func remember(
-        _ smoke: SmokeTest, of target: Target, _ request: Request, _ context: Context
+        _ smoke: SmokeTest, of target: ModelPlace, _ request: Request, _ context: Context
     ) async throws {
         guard let repository = target.reference?.repository, let commit = target.commit else { return }
         // What is not supported, or lacks memory, was not tried.
@@ -82,7 +93,7 @@ extension TryCommand {
 
     /// Shows what a failed smoke test found, and gives the error to throw: one that people have not read already.
     private static func told(
-        _ failure: AIError, _ smoke: SmokeTest, _ report: TryReport, _ target: Target, _ context: Context
+        _ failure: AIError, _ smoke: SmokeTest, _ report: TryReport, _ target: ModelPlace, _ context: Context
     ) throws -> any Error {
         // Of what cannot be run the error says all there is to say.
         let isRunnable = smoke.inspection?.isSupported ?? true
@@ -90,7 +101,7 @@ extension TryCommand {
         // The test came to its end, and that is its answer.
         if failure.code == .generationFailed { return AnswerIsNo() }
         guard isRunnable, context.mode == .human else {
-            return try refusal(of: target, smoke.inspection, because: failure, context)
+            return try ModelPlace.refusal(of: target, smoke.inspection, because: failure, context)
         }
         if let advice = failure.recoverySuggestion { context.output.note(advice) }
         return ReportedError(error: failure)

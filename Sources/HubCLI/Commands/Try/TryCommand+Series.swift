@@ -7,7 +7,7 @@ extension TryCommand {
     private static let usualHorizon = 64
 
     static func forecast(
-        _ file: String, _ target: Target, _ request: Request, _ report: inout TryReport, _ context: Context
+        _ file: String, _ target: ModelPlace, _ request: Request, _ report: inout TryReport, _ context: Context
     ) async throws {
         // A file that cannot be read is reported before a weight is.
         let text = try await text(file, context)
@@ -31,7 +31,7 @@ extension TryCommand {
             let forecast = try await model.forecast(series, horizon: horizon, seed: request.config.seed ?? 0)
             report.series = .init(values: series, forecast: forecast)
         } catch {
-            throw try refusal(of: target, folder.inspection, because: error, context)
+            throw try ModelPlace.refusal(of: target, folder.inspection, because: error, context)
         }
         report.show(context)
     }

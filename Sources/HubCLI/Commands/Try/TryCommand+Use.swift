@@ -5,7 +5,7 @@ import InferenceKit
 /// What a model does with a prompt and with texts.
 extension TryCommand {
     static func use(
-        _ target: Target, _ request: Request, _ report: inout TryReport, _ context: Context
+        _ target: ModelPlace, _ request: Request, _ report: inout TryReport, _ context: Context
     ) async throws {
         let texts = try await texts(request.texts, context)
         var scored: String?
@@ -33,7 +33,7 @@ extension TryCommand {
 
     /// Opens a model, reading its folder once.
     static func open(
-        _ target: Target, _ request: Request, _ report: inout TryReport, _ context: Context
+        _ target: ModelPlace, _ request: Request, _ report: inout TryReport, _ context: Context
     ) async throws -> LanguageModel {
         let folder = try await ModelFolder.read(target.path)
         report.read = folder.inspection
@@ -46,7 +46,7 @@ extension TryCommand {
             context.output.document(report.json)
             return model
         } catch {
-            throw try refusal(of: target, folder.inspection, because: error, context)
+            throw try ModelPlace.refusal(of: target, folder.inspection, because: error, context)
         }
     }
 
@@ -70,10 +70,7 @@ extension TryCommand {
             prompt: text, addsSpecialTokens: rendered == nil, config: config)
         {
             if !chunk.text.isEmpty { context.output.stream(chunk.text) }
-            if let id = chunk.tokenId, let logprob = chunk.logprob {
-                let token = TokenLogprob(tokenId: id, text: model.tokenizer.decode([id]), logprob: logprob)
-                report.logprobs.append((token, chunk.topLogprobs))
-            }
+            if let token = TokenLog(chunk, model.tokenizer) { report.logprobs.append(token) }
             if let result = chunk.result { report.generation = result }
         }
         context.output.stream("\n")

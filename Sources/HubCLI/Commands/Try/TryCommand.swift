@@ -87,7 +87,7 @@ enum TryCommand {
         GenerationFlags.generating + [chat.flag.name, system.flag.name, template.flag.name, logits.flag.name]
 
     static let command = Command(
-        name: "try", doc: "run a model on this machine and see whether it works",
+        name: "try", doc: "run a model and see whether it works",
         detail: """
             Without a PROMPT: the smoke test and its verdict. It checks the tokenizer, looks for NaN and for an output that \
             repeats itself, compares results that must be equal, and measures speed, memory bandwidth and peak memory. hub \
@@ -104,6 +104,10 @@ enum TryCommand {
             and config.json show that hub cannot run it, or that it needs more memory than there is, nothing is \
             downloaded, and the message says what runs it. A folder on this machine is used as it is.
 
+            With --provider hf and no PROMPT: the smoke test of a remote model, which answers one short question. It \
+            measures the time to the first token and the speed, and tells the price if it is known. hub chat and hub \
+            embed work with such a model.
+
             The exit status is 1 if the smoke test ran and its verdict is fail; 7 if the model is damaged, fails --check \
             or is not supported; 6 if there is too little memory.
             """,
@@ -115,7 +119,8 @@ enum TryCommand {
             from.minor.flag, to.minor.flag, perplexity.flag,
             perplexityTokens.minor.flag, tokenize.flag, tokenizeFile.minor.flag, render.flag, template.minor.flag,
             inspect.flag,
-            check.flag, file.flag, SharedFlags.yes.flag,
+            check.flag, file.flag, ProviderFlags.provider.flag, ProviderFlags.timeout.minor.flag,
+            SharedFlags.yes.flag,
         ],
         exclusive: GenerationFlags.exclusive + [
             ["raw", "chat"], ["raw", "system"], ["raw", "template"],

@@ -64,22 +64,8 @@ extension TryReport {
             "peak_memory_bytes": .int(result.peakMemoryBytes), "cached_tokens": .int(Int64(result.cachedTokens)),
             "drafted_tokens": .int(Int64(result.draftedTokens)),
             "accepted_tokens": .int(Int64(result.acceptedTokens)),
-            "logprobs": logprobs.isEmpty
-                ? nil
-                : .array(
-                    logprobs.map { token, top in
-                        var entry = Self.json(token)
-                        entry["top"] = .array(top.map { .object(Self.json($0)) })
-                        return .object(entry)
-                    }),
+            "logprobs": logprobs.isEmpty ? nil : .array(logprobs.map(\.json)),
         ])
-    }
-
-    private static func json(_ token: TokenLogprob) -> JSONObject {
-        [
-            "id": token.tokenId.map { .int(Int64($0)) }, "text": .string(token.text),
-            "logprob": .double(token.logprob),
-        ]
     }
 
     private static func json(_ speed: SmokeTest.Speed) -> JSON {

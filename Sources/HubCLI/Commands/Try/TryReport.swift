@@ -26,7 +26,7 @@ struct TryReport {
     var check: ModelCheck?
     var generation: GenerationResult?
     /// Each token with its alternatives, where that was asked for.
-    var logprobs: [(token: TokenLogprob, top: [TokenLogprob])] = []
+    var logprobs: [TokenLog] = []
     var logits: [Float]?
     var embeddings: [(text: String, result: EmbeddingResult)] = []
     /// Texts by their cosine with another, the nearest first.
@@ -98,7 +98,10 @@ struct TryReport {
             if let answer { show(answer.answer, of: answer.text, context) }
             if let generation {
                 output.line()
-                showLogprobs(output)
+                if !logprobs.isEmpty {
+                    output.table(TokenLog.table(logprobs))
+                    output.line()
+                }
                 show(generation, output)
             }
             if let perplexity {
@@ -143,26 +146,14 @@ struct TryReport {
             }
             return output.table(table)
         }
-        for (text, result) in embeddings {
-            let first = result.vector.prefix(4).map { Self.rounded(Double($0)) }.joined(separator: " ")
-            output.line(Styled(SafeText.line(text), .faint))
-            output.line(Styled("  \(result.dimensions) numbers: \(first) \(result.dimensions > 4 ? "..." : "")"))
-        }
+        for (text, result) in embeddings { Self.show(result, of: text, output) }
     }
 
-    private func showLogprobs(_ output: Output) {
-        guard !logprobs.isEmpty else { return }
-        var table = Table([.init("TOKEN"), .init("LOGPROB", .right), .init("ALTERNATIVES", least: 20)])
-        func shown(_ text: String) -> String { "\"\(SafeText.line(text.replacing("\n", with: "\\n")))\"" }
-        for (token, top) in logprobs {
-            let others = top.map { "\(shown($0.text)) \(Self.rounded($0.logprob))" }
-            table.add([
-                Styled(shown(token.text)), Styled(Self.rounded(token.logprob)),
-                Styled(others.joined(separator: "  "), .faint),
-            ])
-        }
-        output.table(table)
-        output.line()
+    /// A vector's first numbers, below its text.
+    static func show(_ vector: EmbeddingResult, of text: String, _ output: Output) {
+        let first = vector.vector.prefix(4).map { rounded(Double($0)) }.joined(separator: " ")
+        output.line(Styled(SafeText.line(text), .faint))
+        output.line(Styled("  \(vector.dimensions) numbers: \(first) \(vector.dimensions > 4 ? "..." : "")"))
     }
 
     /// Three digits behind the point.
@@ -240,7 +231,7 @@ struct TryReport {
     }
 
     /// The verdict, and for which checks it is not a pass.
-    private func show(verdict: CheckResult.Status, _ checks: [CheckResult], _ output: Output) {
+    func show(verdict: CheckResult.Status, _ checks: [CheckResult], _ output: Output) {
         let reasons = checks.filter { $0.status == verdict }.map(\.name)
         line("verdict", verdict == .pass ? "" : reasons.joined(separator: ", "), output, mark: verdict)
     }
@@ -257,8 +248,8 @@ struct TryReport {
         throw error
     }
 
-    private static func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded())) ms" }
-    private static func rate(_ rate: Double) -> String { "\(Int(rate.rounded())) tokens/s" }
+    static func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded())) ms" }
+    static func rate(_ rate: Double) -> String { "\(Int(rate.rounded())) tokens/s" }
 
     /// - Parameter isBad: for rows that are not checks.
     func line(

@@ -1,0 +1,67 @@
+import HubCore
+import InferenceKit
+
+/// `hub embed`
+enum EmbedCommand {
+    static let file = Option.text(
+        "file", "FILE", kind: .file, "more texts: a JSON list of strings, or lines; - is stdin")
+
+    /// Flags about how this machine computes.
+    private static let computing =
+        [
+            GenerationFlags.exact, GenerationFlags.fast,
+        ].map(\.flag) + [GenerationFlags.threads.flag, GenerationFlags.contextLength.flag]
+
+    static let command = Command(
+        name: "embed", isMinor: true, doc: "turn texts into vectors, on this machine or at a provider",
+        detail: """
+            Each TEXT, and each text of --file, becomes a vector, in their order. --quiet prints one a line, --json all of \
+            their numbers.
+
+            MODEL and --provider are those of hub chat: by default this machine if the model is cached and fits, else the \
+            Hub's inference providers. Long lists go to a provider in batches.
+            """,
+        operands: [Operand("MODEL", .one, .modelOrFolder), Operand("TEXT", .any, .text)],
+        flags: [
+            file.flag, ProviderFlags.provider.flag, TryCommand.promptName.flag, TryCommand.dimensions.flag,
+            ProviderFlags.timeout.minor.flag,
+        ] + computing + [SharedFlags.yes.flag],
+        exclusive: [["exact", "fast"]],
+        examples: [
+            .init("hub embed org/model 'The sea.' 'A ship.' --json", "Two vectors."),
+            .init(
+                "hub embed --provider hf org/model --file texts.json -q", "A list's, from a provider, one a line."),
+        ],
+        run: { try await run($0, Request($1)) })
+
+    /// Which texts become vectors, and how.
+    struct Request {
+        var wish: ModelWish
+        var texts: [String]
+        var file: String?
+        var options: EmbeddingOptions
+        /// A flag that was given and is about computing on this machine.
+        var computing: String?
+
+        /// - Throws: ``ErrorCode/invalidInput`` without a text.
+        init(_ arguments: ParsedArguments) throws(AIError) {
+            texts = Array(arguments.operands.dropFirst())
+            file = arguments[EmbedCommand.file]
+            options = EmbeddingOptions(
+                promptName: arguments[TryCommand.promptName], dimensions: arguments[TryCommand.dimensions])
+            computing = EmbedCommand.computing.map(\.name).first(where: arguments.has)
+            wish = ModelWish(
+                model: arguments.operands[0], provider: arguments[ProviderFlags.provider] ?? .auto,
+                capability: .embeddings,
+                demand: .init(
+                    command: "hub embed", options: GenerationFlags.options(arguments),
+                    yes: arguments[SharedFlags.yes]),
+                timeout: arguments[ProviderFlags.timeout])
+            guard !texts.isEmpty || file != nil else {
+                throw AIError(
+                    .invalidInput, "there is no text to embed",
+                    advice: "write hub embed MODEL TEXT, or --file FILE; --file - reads stdin")
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Fetcher
+import HubCore
+import InferenceKit
+import RemoteKit
+
+/// The model that a command works with: on this machine, or a remote one.
+enum ModelSource: Sendable {
+    case local(ModelPlace)
+    case remote(RemoteModel)
+
+    /// `"provider"` of the contract.
+    var label: String {
+        switch self {
+        case .local: "local"
+        case .remote(let model): model.label
+        }
+    }
+    /// `"model"` of the contract.
+    var name: String {
+        switch self {
+        case .local(let place): place.id
+        case .remote(let model): model.name
+        }
+    }
+}
+
+/// What is asked for, and of whom.
+struct ModelWish: Sendable {
+    /// The model as it was typed.
+    var model: String
+    var provider: ProviderChoice
+    /// What it must do.
+    var capability: ModelCapability
+    /// What is asked of a model on this machine.
+    var demand: ModelPlace.Demand
+    /// Seconds that a remote answer may take; nil for the usual time.
+    var timeout: Double?
+}
+
+extension ModelSource {
+    /// Finds out who answers, and why. A model that must run here is fetched after a yes.
+    static func choose(_ wish: ModelWish, _ context: Context) async throws -> (ModelSource, ProviderReasons) {
+        switch wish.provider {
+        case .local:
+            let place = try await ModelPlace.locate(wish.model, context, wish.demand)
+            return (.local(place), ProviderReasons(chosen: "local", rule: "--provider says so"))
+        case .hub, .server:
+            let shared = try await context.remoteContext()
+            let model = try context.remoteModel(wish.model, at: wish.provider, timeout: wish.timeout, shared)
+            return (.remote(model), ProviderReasons(chosen: model.label, rule: "--provider says so"))
+        case .auto: return try await chooseByRule(wish, context)
+        }
+    }
+
+    private static func chooseByRule(
+        _ wish: ModelWish, _ context: Context
+    ) async throws -> (ModelSource, ProviderReasons) {
+        if wish.model.namesFolder || wish.model.hasSuffix(".gguf") {
+            let place = try await ModelPlace.locate(wish.model, context, wish.demand)
+            return (.local(place), ProviderReasons(chosen: "local", rule: "the model is a folder or file here"))
+        }
+        let shared = try await context.remoteContext()
+        // Only a remote model has a suffix: `org/name:groq`.
+        if try context.reference(wish.model).files != nil {
+            let model = try context.remoteModel(wish.model, at: .hub(nil), timeout: wish.timeout, shared)
+            return (.remote(model), ProviderReasons(chosen: model.label, rule: "the model's name says so"))
+        }
+        let place: ModelPlace? =
+            if case .here(let place) = try await ModelPlace.find(wish.model, context, wish.demand) { place } else {
+                nil
+            }
+        var need = ProviderRouter.Need(wish.capability)
+        need.network = !context.isOffline
+        let local = ProviderRouter.Candidate(
+            LocalModel(folder: place?.path ?? "", displayName: wish.model, options: wish.demand.options),
+            capabilities: [wish.capability], isCached: place != nil)
+        let own = await ProviderRouter().decide([local], for: need)
+        if let place, own.chosen != nil {
+            let reasons = ProviderReasons(
+                chosen: "local", rule: "the model is cached and fits",
+                candidates: [candidate("local", own.verdicts[0])])
+            return (.local(place), reasons)
+        }
+        return try await chooseRemote(wish, local, isCached: place != nil, need, shared, context)
+    }
+
+    private static func chooseRemote(
+        _ wish: ModelWish, _ local: ProviderRouter.Candidate, isCached: Bool, _ need: ProviderRouter.Need,
+        _ shared: RemoteContext, _ context: Context
+    ) async throws -> (ModelSource, ProviderReasons) {
+        let model = try context.remoteModel(wish.model, at: .hub(nil), timeout: wish.timeout, shared)
+        var offers: [ServingOffer]?
+        if need.network, let repository = model.repository {
+            let directory = ServingDirectory(shared, limits: ProviderFlags.limits(wish.timeout))
+            offers = try await directory.offers(for: repository).offers
+        }
+        let remote = ProviderRouter.Candidate(
+            model.provider, capabilities: capabilities(of: offers, or: wish.capability), offers: offers)
+        let decision = await ProviderRouter().decide([local, remote], for: need)
+        let reasons = ProviderReasons(
+            chosen: model.label,
+            rule: isCached ? "the model is cached but cannot run here" : "the model is not in the cache",
+            candidates: [candidate("local", decision.verdicts[0]), candidate(model.label, decision.verdicts[1])])
+        if decision.order.contains(1) {
+            context.output.note("\(reasons.rule); \(model.label) answers")
+            return (.remote(model), reasons)
+        }
+        throw try await refusal(wish, model, decision, isCached: isCached, need)
+    }
+
+    private static func candidate(_ label: String, _ verdict: RoutingDecision.Verdict) -> ProviderReasons.Candidate
+    {
+        ProviderReasons.Candidate(provider: label, isAccepted: verdict.isAccepted, reasons: verdict.reasons)
+    }
+
+    /// What a model does by what its providers offer.
+    private static func capabilities(of offers: [ServingOffer]?, or wanted: ModelCapability) -> Set<ModelCapability>
+    {
+        guard let offers else { return [wanted] }
+        let tasks = offers.compactMap(\.task)
+        var all = Set(tasks.compactMap { ModelCapability(task: $0) })
+        if tasks.contains("conversational") { all.insert(.textGeneration) }
+        // An offer need not say what it is for.
+        if offers.contains(where: { $0.task == nil }) { all.insert(wanted) }
+        return all
+    }
+
+    /// Why nobody answers.
+    private static func refusal(
+        _ wish: ModelWish, _ model: RemoteModel, _ decision: RoutingDecision, isCached: Bool,
+        _ need: ProviderRouter.Need
+    ) async throws -> AIError {
+        let here = isCached ? decision.verdicts[0].reasons.joined(separator: "; ") : "it is not in the cache"
+        guard need.network else {
+            return AIError(
+                .offline, "nobody can answer for \(wish.model.printable): \(here), and the network is switched off")
+        }
+        let fetching = isCached ? "" : "; hub pull \(model.name) fetches it to this machine"
+        do throws(AIError) {
+            // It knows best what is wrong: nobody serves the model.
+            try await model.provider.prepare()
+        } catch {
+            var error = error
+            if let advice = error.recoverySuggestion { error.specificAdvice = advice + fetching }
+            return error
+        }
+        if await model.provider.availability == .unavailable(.apiKeyMissing) {
+            return AIError(
+                .unauthorized,
+                "\(model.name) does not run here (\(here)), and there is no token for the Hub's providers",
+                advice: "hub auth login saves a token\(fetching)", context: .init(repository: model.name))
+        }
+        let there = decision.verdicts[1].reasons.joined(separator: "; ")
+        return AIError(
+            .modelNotServed,
+            "nobody can answer for \(wish.model.printable): here \(here); at \(model.label) \(there)")
+    }
+}
