@@ -27,7 +27,11 @@ struct Conversation {
     /// - Parameter each: called with each piece of the answer.
     mutating func answer(_ message: Message, each: (GenerationChunk) -> Void) async throws -> GenerationResult {
         turns.append(message)
-        do { return try await answer(each) } catch {
+        do {
+            let result = try await answer(each)
+            if Self.isNothing(result) { turns.removeLast() }
+            return result
+        } catch {
             turns.removeLast()
             throw error
         }
@@ -37,7 +41,11 @@ struct Conversation {
     mutating func retry(each: (GenerationChunk) -> Void) async throws -> GenerationResult? {
         guard let earlier = turns.popLast() else { return nil }
         retries += 1
-        do { return try await answer(each) } catch {
+        do {
+            let result = try await answer(each)
+            if Self.isNothing(result) { turns.append(earlier) }
+            return result
+        } catch {
             turns.append(earlier)
             throw error
         }
@@ -48,13 +56,13 @@ struct Conversation {
         let config = self.config.seed(self.config.seed.map { $0 &+ retries })
         let result = try await collect(messages, config, each)
         last = result
-        guard result.finishReason != .cancelled || !result.text.isEmpty else {
-            // Nothing was answered, and a provider may refuse an empty turn.
-            turns.removeLast()
-            return result
-        }
-        turns.append(.assistant(result.text))
+        if !Self.isNothing(result) { turns.append(.assistant(result.text)) }
         return result
+    }
+
+    /// Whether an answer was interrupted before it began: a provider may refuse an empty turn.
+    private static func isNothing(_ result: GenerationResult) -> Bool {
+        result.finishReason == .cancelled && result.text.isEmpty
     }
 
     private func collect(

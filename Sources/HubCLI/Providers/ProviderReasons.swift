@@ -16,9 +16,15 @@ struct ProviderReasons: Sendable {
     /// What decided: `--provider`, or a rule.
     var rule: String
     var candidates: [Candidate] = []
+    /// Whether a rule sends away what was typed, which nobody asked for by name.
+    var sendsAway = false
 
-    /// Says it on stderr.
-    func show(_ output: Output) {
+    /// Says on stderr what has to be known, or all of it.
+    func tell(_ output: Output, all: Bool = false) {
+        if !all {
+            if sendsAway { output.note("\(rule); \(chosen) answers") }
+            return
+        }
         output.note("\(chosen) answers: \(rule)")
         for candidate in candidates {
             let verdict = candidate.isAccepted ? "can answer" : "cannot answer"

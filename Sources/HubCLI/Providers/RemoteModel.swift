@@ -16,10 +16,10 @@ struct RemoteModel: Sendable {
     /// The model on the Hub; nil for a server's own.
     var repository: RepositoryID?
 
-    /// Who answers, for people: the one who really did, if the provider tells.
-    func shown(servedBy: String?) -> String {
-        guard let servedBy, label != "hf:\(servedBy)" else { return label }
-        return "\(label) (\(servedBy))"
+    /// The label when it is known who answered: where the Hub's router chose, the one that it chose.
+    static func label(_ label: String, servedBy: String?) -> String {
+        guard label == "hf", let servedBy else { return label }
+        return "hf:\(servedBy)"
     }
 }
 

@@ -51,7 +51,8 @@ import Testing
         let stage = try RemoteStage()
         let result = try await stage.run("chat", RemoteStage.chat, "Hi", "--why")
         #expect(result.status == 0 && result.output == "You said: Hi 🙂\n")
-        #expect(result.error.contains("hub: the model is not in the cache; hf answers\n"))
+        let plain = try await stage.run("chat", RemoteStage.chat, "Hi")
+        #expect(plain.error == "hub: the model is not in the cache; hf answers\n")
         #expect(result.error.contains("hub: hf answers: the model is not in the cache\n"))
         #expect(result.error.contains("hub: local cannot answer: its files are not on this machine\n"))
         let why = try await stage.run("chat", RemoteStage.chat, "Hi", "--why", "--json").document()["why"]?.object
@@ -148,6 +149,8 @@ import Testing
         #expect(revision.status == 2 && revision.error.contains("names a revision"))
         let missing = try await stage.run("chat")
         #expect(missing.status == 2 && missing.error.contains("missing MODEL"))
+        let empty = try await stage.run("chat", RemoteStage.chat, " ", "--provider", "hf")
+        #expect(empty.status == 2 && empty.error.contains("the PROMPT is empty"))
         let key = try await stage.run(
             "chat", "m", "Hi", "--provider", stage.server.address, with: ["HUB_PROVIDER_KEY": RemoteStage.token])
         #expect(key.status == 2 && !key.error.contains(RemoteStage.token))

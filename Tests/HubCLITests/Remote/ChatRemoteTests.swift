@@ -50,6 +50,17 @@ import Testing
         #expect(both.status == 2 && both.error.contains("names groq, and --provider names together"))
     }
 
+    /// Where the router chose, its answer says whom.
+    @Test func whoWasChosenIsTold() async throws {
+        let stage = try RemoteStage.chatting { _ in
+            .events(
+                [.text("data: \(piece("Hi", reason: "stop"))\n\ndata: [DONE]\n\n")],
+                headers: [("x-inference-provider", "groq")])
+        }
+        let document = try await stage.run("chat", RemoteStage.chat, "Hi", "--provider", "hf", "--json").document()
+        #expect(document["provider"]?.string == "hf:groq" && document["served_by"]?.string == "groq")
+    }
+
     /// Each of the three ways to write a server's address, and no token of the Hub.
     @Test(arguments: ["", "/v1", "/v1/chat/completions"])
     func aServerIsAskedWithItsOwnKeyAlone(_ path: String) async throws {

@@ -25,6 +25,7 @@ extension ChatCommand {
                     advice: "write hub chat MODEL PROMPT, or hub chat -m MODEL PROMPT")
             }
             prompt = words.isEmpty ? nil : words.joined(separator: " ")
+            if let prompt, prompt.allSatisfy(\.isWhitespace) { throw AIError(.invalidInput, "the PROMPT is empty") }
             system = arguments[ChatCommand.system]
             attachments = arguments.all(attach)
             config = GenerationFlags.config(arguments)

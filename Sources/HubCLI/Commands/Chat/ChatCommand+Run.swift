@@ -10,10 +10,8 @@ extension ChatCommand {
         if prompt == nil { try ChatSession.checkTerminal(context, once: "hub chat MODEL PROMPT") }
         let (source, reasons) = try await ModelSource.choose(request.wish, context)
         var report = ChatReport(model: source.name, provider: source.label)
-        if request.explains {
-            if context.mode != .json { reasons.show(context.output) }
-            report.reasons = reasons
-        }
+        reasons.tell(context.output, all: request.explains && context.mode != .json)
+        if request.explains { report.reasons = reasons }
         context.output.document(report.json)
         let speaker = try await speaker(source, request, attachments, context)
         let conversation = Conversation(

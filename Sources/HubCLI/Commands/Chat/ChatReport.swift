@@ -33,7 +33,9 @@ struct ChatReport {
     }
 
     var json: JSONObject {
-        var document: JSONObject = ["model": .string(model), "provider": .string(provider)]
+        var document: JSONObject = [
+            "model": .string(model), "provider": .string(RemoteModel.label(provider, servedBy: result?.servedBy)),
+        ]
         if let result { add(result, to: &document) }
         document["why"] = reasons?.json
         return document

@@ -7,7 +7,8 @@ extension EmbedCommand {
         guard !texts.isEmpty else {
             throw AIError(.invalidInput, "\((request.file ?? "").printable) has no text to embed")
         }
-        let (source, _) = try await ModelSource.choose(request.wish, context)
+        let (source, reasons) = try await ModelSource.choose(request.wish, context)
+        reasons.tell(context.output)
         context.output.document(["model": .string(source.name), "provider": .string(source.label)])
         let vectors = try await vectors(of: texts, source, request, context)
         context.output.render(

@@ -66,7 +66,8 @@ extension ImageCommand {
 
     private static func json(_ picture: GeneratedImage, _ path: String, _ model: RemoteModel) -> JSONObject {
         [
-            "model": .string(model.name), "provider": .string(model.label),
+            "model": .string(model.name),
+            "provider": .string(RemoteModel.label(model.label, servedBy: picture.servedBy)),
             "served_by": picture.servedBy.map { .string($0) }, "path": .string(path),
             "media_type": .string(picture.mediaType), "size_bytes": .int(Int64(picture.bytes.count)),
         ]

@@ -100,11 +100,9 @@ extension ModelSource {
         let reasons = ProviderReasons(
             chosen: model.label,
             rule: isCached ? "the model is cached but cannot run here" : "the model is not in the cache",
-            candidates: [candidate("local", decision.verdicts[0]), candidate(model.label, decision.verdicts[1])])
-        if decision.order.contains(1) {
-            context.output.note("\(reasons.rule); \(model.label) answers")
-            return (.remote(model), reasons)
-        }
+            candidates: [candidate("local", decision.verdicts[0]), candidate(model.label, decision.verdicts[1])],
+            sendsAway: true)
+        if decision.order.contains(1) { return (.remote(model), reasons) }
         throw try await refusal(wish, model, decision, isCached: isCached, need)
     }
 

@@ -84,10 +84,13 @@ extension RemoteTrial {
 // MARK: Its forms
 
 extension RemoteTrial {
+    /// Who answered: `hf:groq`.
+    func label(_ model: RemoteModel) -> String { RemoteModel.label(model.label, servedBy: result.servedBy) }
+
     func show(_ model: RemoteModel, _ context: Context) {
         let output = context.output
         output.render(json: json(model), quiet: [verdict.rawValue]) {
-            output.line(Styled(model.name, .name) + Styled("  \(model.shown(servedBy: result.servedBy))", .faint))
+            output.line(Styled(model.name, .name) + Styled("  \(label(model))", .faint))
             let report = TryReport(id: model.name, path: "")
             for check in checks { report.line(check.name, check.detail, output, mark: check.status) }
             report.line("text", result.text.replacing("\n", with: " "), output)
@@ -105,7 +108,7 @@ extension RemoteTrial {
 
     func json(_ model: RemoteModel) -> JSONObject {
         [
-            "id": .string(model.name), "provider": .string(model.label),
+            "id": .string(model.name), "provider": .string(label(model)),
             "served_by": result.servedBy.map { .string($0) }, "verdict": .string(verdict.rawValue),
             "checks": .array(
                 checks.map {

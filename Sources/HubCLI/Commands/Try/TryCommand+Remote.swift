@@ -12,12 +12,12 @@ extension TryCommand {
         do { trial = try await RemoteTrial.run(model) } catch {
             // It was tried, and it broke.
             if let error = error as? AIError, [.streamInterrupted, .protocolViolation].contains(error.code) {
-                try await remember(.fail, nil, model, context)
+                try await remember(.fail, nil, model, model.label, context)
             }
             throw error
         }
         try await trial.findPrice(of: model, context)
-        try await remember(trial.verdict, trial.result.tokensPerSecond, model, context)
+        try await remember(trial.verdict, trial.result.tokensPerSecond, model, trial.label(model), context)
         trial.show(model, context)
         if trial.verdict == .fail { throw AnswerIsNo() }
     }
@@ -39,7 +39,7 @@ extension TryCommand {
 
     /// Keeps how the test ended. A server's own models are on no list.
     private static func remember(
-        _ verdict: CheckResult.Status, _ rate: Double?, _ model: RemoteModel, _ context: Context
+        _ verdict: CheckResult.Status, _ rate: Double?, _ model: RemoteModel, _ label: String, _ context: Context
     ) async throws {
         guard let repository = model.repository else { return }
         let tried = TriedModel(
@@ -47,7 +47,7 @@ extension TryCommand {
         let catalog = try await context.workspace(tellsFault: false).dispensable
         await Blocking.run {
             _ = catalog.use { catalog throws(AIError) in
-                try catalog.remember(tried, of: Repository(.model, repository), at: model.label)
+                try catalog.remember(tried, of: Repository(.model, repository), at: label)
             }
         }
     }

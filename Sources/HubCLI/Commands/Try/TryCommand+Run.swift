@@ -10,7 +10,9 @@ extension TryCommand {
             try ChatSession.checkTerminal(context, once: "hub try REF PROMPT --chat")
         }
         let target: ModelPlace
-        switch try await ModelSource.choose(request.wish, context).0 {
+        let (source, reasons) = try await ModelSource.choose(request.wish, context)
+        reasons.tell(context.output)
+        switch source {
         case .local(let place): target = place
         case .remote(let model): return try await test(model, request, context)
         }
