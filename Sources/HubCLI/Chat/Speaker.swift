@@ -45,7 +45,6 @@ extension GenerationResult {
         return .object([
             "prompt_tokens": .int(Int64(promptTokens)), "completion_tokens": .int(Int64(answerTokens)),
             "cached_tokens": reusedTokens.map { .int(Int64($0)) },
-            "reasoning_tokens": usage?.reasoningTokens.map { .int(Int64($0)) },
         ])
     }
 }

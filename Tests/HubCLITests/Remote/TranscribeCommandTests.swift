@@ -34,7 +34,7 @@ import Testing
             let result = try await stage.stage.run(
                 ["transcribe", "--provider", "hf", Self.model, sound()] + words, with: stage.variables)
             let document = try result.document()
-            document.expectKeys("model provider text segments")
+            document.expectKeys("text segments")
             let segments = document.objects("segments")
             #expect(segments.count == 2 && segments[0]["end"]?.double == 1.5 && segments[1]["end"] == nil)
             #expect(segments[1]["start"]?.double == 3661.25)

@@ -44,7 +44,6 @@ struct ChatReport {
     private func add(_ result: GenerationResult, to document: inout JSONObject) {
         document["text"] = .string(result.text)
         document["reasoning"] = result.reasoning.map { .string($0) }
-        document["served_by"] = result.servedBy.map { .string($0) }
         guard isWhole else { return }
         document["finish_reason"] = .string(result.finishReason.rawValue)
         document["usage"] = result.usageJSON

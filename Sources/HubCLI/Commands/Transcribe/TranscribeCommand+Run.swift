@@ -15,7 +15,6 @@ extension TranscribeCommand {
         }
         let model = try await context.onlyRemoteModel(
             request.model, at: request.provider, timeout: request.timeout, whoWould: "write down speech")
-        context.output.document(["model": .string(model.name), "provider": .string(model.label)])
         let speech = try await model.provider.transcribe(
             file: path, options: TranscriptionOptions(timestamps: format != .text || context.mode == .json))
         try show(speech, format, model, context)
@@ -35,7 +34,7 @@ extension TranscribeCommand {
         _ speech: Transcription, _ format: Format, _ model: RemoteModel, _ context: Context
     ) throws(AIError) {
         let output = context.output
-        let document = json(speech, model)
+        let document = json(speech)
         if context.mode == .json { return output.document(document) }
         switch format {
         case .json: output.value(JSON.object(document).text(output.settings.outputIsTerminal ? .pretty : .compact))
@@ -45,9 +44,9 @@ extension TranscribeCommand {
         }
     }
 
-    private static func json(_ speech: Transcription, _ model: RemoteModel) -> JSONObject {
+    private static func json(_ speech: Transcription) -> JSONObject {
         [
-            "model": .string(model.name), "provider": .string(model.label), "text": .string(speech.text),
+            "text": .string(speech.text),
             "segments": .array(
                 speech.segments.map {
                     .object([
