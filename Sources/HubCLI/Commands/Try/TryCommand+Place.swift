@@ -86,7 +86,7 @@ extension TryCommand {
         _ reference: ModelReference, _ workspace: Workspace, _ context: Context, _ request: Request
     ) async throws -> Target {
         guard !workspace.isOffline else { throw AIError.offline(reference) }
-        let puller = try workspace.puller()
+        let puller = try await workspace.puller()
         var options = Puller.Options()
         if let file = request.file {
             options = options.with([GlobPattern(shards(of: file))])
