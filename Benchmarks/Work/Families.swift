@@ -47,7 +47,8 @@ struct Families {
                 hub(form, "bandwidth", .rate, "reading memory"))
         }
         let speeds = [("decode", Measure.decode), ("prefill 512", .prompt)]
-        let beside = [("2 of 8 experts", "mixture-q4_0.gguf"), ("Mamba 2", "space-q4_0.gguf")].flatMap { kind, file in
+        let beside = [("2 of 8 experts", "mixture-q4_0.gguf"), ("Mamba 2", "space-q4_0.gguf")].flatMap {
+            kind, file in
             speeds.map { work, measure in
                 contest(
                     "\(work), \(kind), Q4_0", measure, 1.2, hub(file, work, measure), llama(file, work, measure))

@@ -9,6 +9,7 @@ something it did not write. The real `huggingface_hub` client downloads from it
 unchanged (HF_ENDPOINT=http://127.0.0.1:PORT). Standard library only.
 
     hubsim.py --root DIR [--port 0] [--models FILE.ndjson[.gz]] [--token hf_x]
+              [--oauth CLIENT_ID] [--interval SECONDS]
               [--latency SECONDS] [--rate BYTES_PER_SECOND_PER_CONNECTION]
               [--page N] [--cdn URL] [--sndbuf BYTES]
 
@@ -24,6 +25,9 @@ second listener (the "CDN") through a signed, expiring, absolute redirect, as th
 Hub does; other files are answered by the Hub's own listener, after a relative
 redirect. With --cdn the redirect leads to another server, which serves DIR. --sndbuf
 bounds what a connection holds that has not left it: "sent" then means just that.
+
+With --oauth CLIENT_ID devices can sign in: whoever asks a second time for the token of a
+code has it, good for eight hours, and a refresh token that is good once.
 
 Control (never part of the Hub's protocol):
     POST /__sim/faults   a JSON list of rules, tried in order; each
@@ -123,6 +127,8 @@ class Repo:
 class Sim:
     def __init__(self, args):
         self.args, self.lock, self.log, self.faults, self.repos = args, threading.Lock(), [], [], {}
+        # Codes of devices and how often each was asked for; access tokens; refresh tokens.
+        self.codes, self.granted, self.refreshers = {}, set(), set()
         root = Path(args.root)
         for folder in sorted(root.glob("*/*")):
             if folder.is_dir() and "@" not in folder.name:
@@ -246,12 +252,53 @@ class Handler(BaseHTTPRequestHandler):
 
     def authorised(self):
         header = self.headers.get("Authorization", "")
-        return bool(self.sim.args.token) and header == f"Bearer {self.sim.args.token}"
+        return self.signed_in() or bool(self.sim.args.token) and header == f"Bearer {self.sim.args.token}"
+
+    def signed_in(self):
+        return self.headers.get("Authorization", "").removeprefix("Bearer ") in self.sim.granted
+
+    def oauth(self, path, body):
+        """RFC 8628 as the Hub has it: no interval, and a pending code is a 400."""
+        form = {key: values[0] for key, values in parse_qs(body.decode()).items()}
+        self.entry["grant_type"] = form.get("grant_type")
+
+        def error(code):
+            self.answer(400, json.dumps({"error": code}).encode(), {"Content-Type": "application/json"})
+
+        if form.get("client_id") != self.sim.args.oauth:
+            return error("invalid_client")
+        if path == "/oauth/device":
+            code = os.urandom(16).hex()
+            self.sim.codes[code] = 0
+            return self.reply({"device_code": code, "user_code": "ABCD-1234", "interval": self.sim.args.interval,
+                               "verification_uri": f"{self.base()}/oauth/device", "expires_in": 300})
+        with self.sim.lock:
+            if form.get("grant_type") == "refresh_token":
+                if form.get("refresh_token") not in self.sim.refreshers:
+                    return error("invalid_grant")
+                self.sim.refreshers.remove(form["refresh_token"])
+            else:
+                asked = self.sim.codes.get(form.get("device_code"))
+                if asked is None:
+                    return error("invalid_grant")
+                self.sim.codes[form["device_code"]] = asked + 1
+                if asked == 0:
+                    return error("authorization_pending")
+                del self.sim.codes[form["device_code"]]
+            token, refresher = "hf_oauth_" + os.urandom(20).hex(), os.urandom(20).hex()
+            self.sim.granted.add(token)
+            self.sim.refreshers.add(refresher)
+        self.reply({"access_token": token, "token_type": "bearer", "expires_in": 28800, "refresh_token": refresher,
+                    "scope": "openid profile"})
 
     def serve_hub(self, path, body):
+        if self.sim.args.oauth and path in ("/oauth/device", "/oauth/token"):
+            return self.oauth(path, body)
         if path == "/api/whoami-v2":
             if not self.authorised():
                 return self.refuse(401, "InvalidToken", "Invalid username or password.")
+            if self.signed_in():
+                return self.reply({"type": "user", "id": "0" * 24, "name": "sim", "orgs": [], "auth": {"type": "oauth"}})
             return self.reply({"type": "user", "id": "0" * 24, "name": "sim", "fullname": "Sim User",
                                "email": "sim@example.com", "orgs": [],
                                "auth": {"type": "access_token", "accessToken": {"displayName": "sim", "role": "read"}}})
@@ -460,6 +507,8 @@ def main():
     p.add_argument("--port", type=int, default=0)
     p.add_argument("--models")
     p.add_argument("--token")
+    p.add_argument("--oauth")
+    p.add_argument("--interval", type=float, default=0.05)
     p.add_argument("--latency", type=float, default=0)
     p.add_argument("--rate", type=int, default=0)
     p.add_argument("--page", type=int, default=1000)

@@ -96,8 +96,26 @@ uint64_t hub_address_space_limit(void);
 /// Limits all threads to one heap: glibc reserves 64 MiB of addresses for each of its heaps.
 void hub_share_heap(void);
 
+/// Starts a program in a session of its own, without this one's standard streams; 0, or the errno. Nobody waits for it.
+int hub_start_apart(const char *path, char *const arguments[], char *const environment[]);
+
 /// Runs `entry(context)` on a new, detached thread with a stack of that size; 0, or the errno.
 int hub_thread_start(size_t stack_bytes, void *(*entry)(void *), void *context);
+
+#ifdef __linux__
+/// The Secret Service through libsecret. Whether the library is there; the others may be called only then.
+int hub_keyring_is_there(void);
+/// A call that another thread may cancel; to be ended.
+void *hub_keyring_begin(void);
+void hub_keyring_cancel(void *call);
+void hub_keyring_end(void *call);
+/// Stores, finds (`found` is not called if there is none) and removes a text. They block, and return -1 with a message.
+int hub_keyring_store(
+    void *call, const char *item, const char *label, const char *text, char *message, size_t size);
+int hub_keyring_lookup(
+    void *call, const char *item, void (*found)(void *, const char *), void *context, char *message, size_t size);
+int hub_keyring_clear(void *call, const char *item, char *message, size_t size);
+#endif
 
 /// This process's peak resident set in bytes.
 uint64_t hub_peak_resident_bytes(void);

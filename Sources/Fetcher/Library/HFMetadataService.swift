@@ -36,7 +36,7 @@ public struct HFMetadataService: Sendable {
     /// All files of a repository at a revision.
     public func fetchFileTree(repoId: String) async throws -> RepositoryTree {
         let reference = try reference(repoId)
-        let puller = try workspace.puller()
+        let puller = try await workspace.puller()
         return try await puller.tree(of: reference.repository, at: puller.commit(of: reference))
     }
 
@@ -63,10 +63,10 @@ public struct HFMetadataService: Sendable {
         try ModelReference(parsing: text, endpoint: workspace.configuration.endpoint)
     }
 
-    private func client() throws(AIError) -> HubClient {
+    private func client() async throws(AIError) -> HubClient {
         guard !workspace.isOffline else {
             throw AIError(.offline, "the Hub cannot be asked: the network is switched off")
         }
-        return try workspace.client()
+        return try await workspace.client()
     }
 }

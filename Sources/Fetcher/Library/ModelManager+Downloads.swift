@@ -99,7 +99,7 @@ extension ModelManager {
     ) async throws -> DownloadTask {
         let reference = try reference(model)
         let workspace = await workspace()
-        let puller = try await Blocking.run { try workspace.puller() }
+        let puller = try await workspace.puller()
         var options = Puller.Options()
         options.filter = FileFilter(include: patterns)
         options.symlinks = !workspace.environment.isTrue("HF_HUB_DISABLE_SYMLINKS")

@@ -22,9 +22,8 @@ package final class TreeSource {
         if repository.kind == .kernel { return (nil, nil) }
         if let fault, fault.code.facts.exitStatus == 5, fault.code != .offline { return (nil, fault) }
         do {
-            let puller = try puller ?? workspace.puller()
-            self.puller = puller
-            return (try await puller.tree(of: repository, at: commit), nil)
+            if puller == nil { puller = try await workspace.puller() }
+            return (try await puller?.tree(of: repository, at: commit), nil)
         } catch {
             let fault = AIError.wrapping(error)
             guard fault.code != .cancelled else { throw fault }

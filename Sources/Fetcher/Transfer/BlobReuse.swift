@@ -24,7 +24,7 @@ enum BlobReuse {
         isCancelled: () -> Bool,
         progress: (Int) -> Void
     ) throws -> Outcome {
-        let attempt = try BlobLock.attempt(places.lock)
+        let attempt = try FileLock.attempt(places.lock)
         switch consume attempt {
         case .held: return .locked
         case .unsupported: return try take(file, from: source, to: places, links, isCancelled, progress)

@@ -18,7 +18,7 @@ final class PartialFile: @unchecked Sendable {
     private var places: TransferPlaces
     private var path: String { places.partial }
     private var descriptor: FileDescriptor?
-    private var lock: BlobLock?
+    private var lock: FileLock?
     private var inode: UInt64 = 0
     private let nonce = FileSystem.randomHex(8)
     private var hasher: ContentHasher?
@@ -35,7 +35,7 @@ final class PartialFile: @unchecked Sendable {
     /// - Parameter restart: discards an earlier run's bytes.
     func open(restart: Bool) throws(AIError) -> Opening {
         if lock == nil {
-            let attempt = try BlobLock.attempt(places.lock)
+            let attempt = try FileLock.attempt(places.lock)
             switch consume attempt {
             case .held: return .locked
             case .unsupported:

@@ -94,7 +94,7 @@ private struct Salvage {
     /// Copies intact ranges that are not in a partial yet; returns whether there is now a partial with them. Not if
     /// another process is fetching this content or has replaced the damaged file.
     func run(_ source: String, _ stamp: FileStamp, damage: [Range<Int64>]) throws(AIError) -> Bool {
-        let attempt = try BlobLock.attempt(places.lock)
+        let attempt = try FileLock.attempt(places.lock)
         switch consume attempt {
         // Without locks a partial has a name of its own in each process.
         case .held: return false

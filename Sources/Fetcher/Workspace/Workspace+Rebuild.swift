@@ -54,7 +54,7 @@ extension Workspace {
     private func records(of repositories: [Repository]) async throws -> ([ModelRecord], AIError?) {
         guard !isOffline, !repositories.isEmpty else { return ([], nil) }
         let client: HubClient
-        do throws(AIError) { client = try self.client() } catch { return ([], error) }
+        do throws(AIError) { client = try await self.client() } catch { return ([], error) }
         return try await withThrowingTaskGroup(of: Result<ModelRecord?, AIError>.self) { group in
             var waiting = repositories.makeIterator()
             func begin() {

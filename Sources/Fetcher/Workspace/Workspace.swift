@@ -58,20 +58,37 @@ package final class Workspace: Sendable {
             : DispensableCatalog(nil, tell: tell)
     }
 
-    /// The Hub's API.
+    /// The Hub's API. The token of a sign-in that is nearly over is renewed first.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` for invalid settings, ``ErrorCode/permissionDenied`` for an unreadable
-    ///   token file.
+    ///   token file, ``ErrorCode/unauthorized`` for a sign-in that has ended.
     ///
     /// - Parameter accepts: says of the token in use whether it may be sent; without it calls are anonymous.
-    package func client(acceptingToken accepts: ((AccessToken) -> Bool)? = nil) throws(AIError) -> HubClient {
+    package func client(acceptingToken accepts: (@Sendable (AccessToken) -> Bool)? = nil) async throws(AIError)
+        -> HubClient
+    {
         if let endpointFault { throw endpointFault }
+        try await renewToken()
+        do {
+            return try await Blocking.run { [self] in try newClient(acceptingToken: accepts) }
+        } catch { throw AIError.wrapping(error) }
+    }
+
+    /// Renews the token of a sign-in that is nearly over, for whoever is about to read it; see ``TokenRenewal``.
+    package func renewToken() async throws(AIError) {
+        guard !isOffline, configuration.tokenProvider == .auto else { return }
+        let renewal = TokenRenewal(
+            environment: environment, engine: engine, log: log, notice: { [self] in noticeOnce($0) })
+        do { try await renewal.run() } catch { throw AIError.wrapping(error) }
+    }
+
+    private func newClient(acceptingToken accepts: ((AccessToken) -> Bool)?) throws(AIError) -> HubClient {
         var configuration = configuration
         if let accepts, let token = try configuration.tokenProvider.token(in: environment), !accepts(token) {
             configuration = configuration.token(.none)
         }
         let client = try HubClient(
-            configuration, engine: lazyEngine.engine(environment), environment: environment, log: log,
+            configuration, engine: engine(), environment: environment, log: log,
             notice: notice)
         if !isOffline { for remark in client.tokenRemarks { noticeOnce(remark) } }
         return client
@@ -86,8 +103,8 @@ package final class Workspace: Sendable {
     }
 
     /// The puller.
-    package func puller() throws(AIError) -> Puller {
-        Puller(layout: layout, client: try client(), catalog: dispensable, isOffline: isOffline)
+    package func puller() async throws(AIError) -> Puller {
+        Puller(layout: layout, client: try await client(), catalog: dispensable, isOffline: isOffline)
     }
 
     /// The state of the cache.

@@ -18,6 +18,8 @@ struct Operand: Sendable {
         case folder
         /// An alias of the registry.
         case alias
+        /// A token that has a name.
+        case storedToken
         /// A model in the trash.
         case trashed
         case choice([String])

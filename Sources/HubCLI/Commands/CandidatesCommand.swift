@@ -84,6 +84,7 @@ enum CandidatesCommand {
         case .folder, .text: return []
         case .choice(let names): return names.map { .word($0) }
         case .alias: return line.operands.first == "import" ? [.files] : line.models(context).aliases()
+        case .storedToken: return storedTokens(line.operands.first, context)
         case .trashed: return trashed(line.layout(context))
         case .model, .cachedModel, .modelOrFolder, .cachedModelOrFolder: break
         }
@@ -102,6 +103,13 @@ enum CandidatesCommand {
         let files =
             line.command?.name == "pull" ? line.operands.first.map { models.files(of: $0, typed: typed) } : nil
         return (files ?? []) + models.models(typed)
+    }
+
+    /// The names of tokens, for the actions of `hub auth` that take one.
+    private static func storedTokens(_ action: String?, _ context: Context) -> [Candidate] {
+        let words = AuthCommand.Action.allCases.filter { $0.words.upperBound > 0 }.map(\.rawValue)
+        guard let action, words.contains(action) else { return [] }
+        return ((try? context.accounts.stored())?.entries ?? []).map { .word($0.name) }
     }
 
     private static func trashed(_ layout: CacheLayout) -> [Candidate] {

@@ -34,7 +34,7 @@ extension OutdatedCommand {
             }
         }
         branches.sort { ($0.repository.description, $0.name) < ($1.repository.description, $1.name) }
-        let answers = try await BranchCheck(try workspace.puller()).answers(branches)
+        let answers = try await BranchCheck(workspace.puller()).answers(branches)
         let view = OutdatedView(answers: answers, context: context)
         context.output.render(json: view.json, quiet: view.moved.map { "\($0.branch.reference)" }) { view.show() }
         view.remark(cache: state.layout.root, isEverything: selectors.isEmpty)

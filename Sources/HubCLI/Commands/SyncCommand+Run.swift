@@ -21,7 +21,7 @@ extension SyncCommand {
         let options = request.options
         let workspace = try await context.workspace(needsCatalog: true)
         // Without a catalog there is a fault, and that was thrown.
-        let sync = MirrorSync(catalog: workspace.catalog!, client: try workspace.client())
+        let sync = MirrorSync(catalog: workspace.catalog!, client: try await workspace.client())
         let watcher = SyncWatcher(options, context)
         let result = await sync.run(options) { watcher.hear($0) }
         watcher.finish()

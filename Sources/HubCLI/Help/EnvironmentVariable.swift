@@ -32,6 +32,11 @@ struct EnvironmentVariable: Sendable {
             doc: "the token; sent only to the Hub itself, never shown; its older name is HUGGING_FACE_HUB_TOKEN"),
         EnvironmentVariable("HF_TOKEN_PATH", doc: "the file with the token; otherwise HF_HOME/token"),
         EnvironmentVariable(
+            "HF_DEVICE_CODE_OAUTH_CLIENT_ID",
+            doc:
+                "the client id of the OAuth app for hub auth login --device and --browser; otherwise HUB_HOME/oauth-client-id"
+        ),
+        EnvironmentVariable(
             "HF_HUB_OFFLINE", doc: "yes: do not use the network; where it is not set, TRANSFORMERS_OFFLINE counts"),
         EnvironmentVariable(
             "HF_HUB_DISABLE_PROGRESS_BARS", doc: "yes: no progress unless --progress asks for it"),
@@ -54,7 +59,11 @@ struct EnvironmentVariable: Sendable {
         EnvironmentVariable(
             "HUB_SERVE_TOKEN", content: .secret, doc: "the token that clients of hub serve must send"),
         EnvironmentVariable(
-            "HUB_HOME", doc: "the folder of the catalog; otherwise XDG_STATE_HOME/hub, ~/.local/state/hub"),
+            "HUB_NO_KEYRING",
+            doc: "yes: what renews tokens is kept in a file of HUB_HOME, not in the desktop's keyring"),
+        EnvironmentVariable(
+            "HUB_HOME",
+            doc: "the folder of the catalog and of sign-ins; otherwise XDG_STATE_HOME/hub, ~/.local/state/hub"),
         EnvironmentVariable(
             "HUB_THREADS", doc: "the threads that models compute with; otherwise one for each core"),
         EnvironmentVariable(

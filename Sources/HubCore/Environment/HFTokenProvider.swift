@@ -42,13 +42,13 @@ public enum HFTokenProvider: Sendable, Hashable, CustomStringConvertible {
             if let name = environment.tokenVariable {
                 return try Self.clean(environment[name], from: name).map { ($0, .variable(name)) }
             }
-            let path = environment.tokenPath
-            return try Self.clean(FileSystem.text(path), from: path).map { ($0, .file(path)) }
+            let file = TokenFile(environment.tokenPath)
+            return try file.token().map { ($0, .file(file.path)) }
         }
     }
 
     /// Blank text means no token; invalid characters are an error and must not count as anonymous.
-    private static func clean(_ text: String?, from source: String) throws(AIError) -> AccessToken? {
+    static func clean(_ text: String?, from source: String) throws(AIError) -> AccessToken? {
         guard let text, text.contains(where: { !$0.isWhitespace }) else { return nil }
         guard let token = AccessToken(text) else {
             throw AIError(.invalidInput, "the token in \(source) has characters that no token has")

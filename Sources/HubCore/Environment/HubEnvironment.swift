@@ -20,6 +20,11 @@ public struct HubEnvironment: Sendable {
         return nil
     }
 
+    /// All variables but these, for a program to start.
+    package func variables(without names: Set<String>) -> [String: String] {
+        variables.filter { !names.contains($0.key) }
+    }
+
     /// `1`, `ON`, `YES`, `TRUE` in any case are true; everything else is false, as in Python.
     public func isTrue(_ name: String) -> Bool {
         self[name].map { ["1", "ON", "YES", "TRUE"].contains($0.uppercased()) } ?? false
@@ -36,7 +41,7 @@ public struct HubEnvironment: Sendable {
 
     private static let switches = [
         "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_IMPLICIT_TOKEN", "HF_HUB_DISABLE_SYMLINKS",
-        "HF_HUB_DISABLE_PROGRESS_BARS", "HUGGINGFACE_CO_STAGING",
+        "HF_HUB_DISABLE_PROGRESS_BARS", "HUGGINGFACE_CO_STAGING", "HUB_NO_KEYRING",
     ]
 
     /// The user's home folder.

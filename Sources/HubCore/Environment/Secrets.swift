@@ -78,13 +78,19 @@ package enum Secrets {
         text.utf8.indices.first { text.utf8[$0...].starts(with: needle.utf8) }
     }
 
-    /// The Hub's tokens are `hf_` and 34 letters and digits.
+    /// The Hub's tokens are `hf_` and 34 letters and digits; those of sign-ins and of other programs have a kind and
+    /// may be longer, with further characters.
     private static func withoutTokens(_ text: String) -> String {
         var out = ""
         var rest = Substring(text)
         while let at = place(of: "hf_", in: rest) {
-            let letters = rest[at...].dropFirst(3).prefix { $0.isASCII && ($0.isLetter || $0.isNumber) }
-            out += rest[..<at] + (letters.count < 30 ? "hf_" + letters : tokenMark)
+            var body = rest[at...].dropFirst(3)
+            let kind = ["oauth_", "jwt_"].first { body.hasPrefix($0) }
+            if let kind { body = body.dropFirst(kind.count) }
+            let letters = body.prefix {
+                $0.isASCII && ($0.isLetter || $0.isNumber || (kind != nil && "-_.~+/=".contains($0)))
+            }
+            out += rest[..<at] + (letters.count < 30 ? rest[at..<letters.endIndex] : Substring(tokenMark))
             rest = rest[letters.endIndex...]
         }
         return out + rest

@@ -92,6 +92,7 @@ public final class HuggingFaceProvider: ChatModel, EmbeddingModel, SpeechTranscr
     public func cleanup() async {}
 
     private func token() async throws(AIError) -> AccessToken? {
+        if settings.token == .auto { try await context.workspace.renewToken() }
         // A token file is read from the disk.
         do {
             return try await Blocking.run { [settings, context] in try settings.token.token(in: context.environment)

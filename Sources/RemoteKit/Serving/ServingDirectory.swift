@@ -89,7 +89,7 @@ public struct ServingDirectory: Sendable {
     private func mapping(of model: RepositoryID) async throws(AIError) -> JSON {
         let repository = Repository(.model, model)
         do {
-            let client = try context.workspace.client(acceptingToken: Credential.isOfHub)
+            let client = try await context.workspace.client(acceptingToken: { Credential.isOfHub($0) })
             return try await client.expanded(repository, "inferenceProviderMapping")
         } catch { throw AIError.wrapping(error) }
     }

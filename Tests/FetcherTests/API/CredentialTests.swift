@@ -154,7 +154,7 @@ import Testing
         #expect(try TestClient("http://hub.example").client.tokenRemarks.isEmpty)
     }
 
-    @Test func aRemarkOnTheTokenIsMadeOnceForAWorkspace() throws {
+    @Test func aRemarkOnTheTokenIsMadeOnceForAWorkspace() async throws {
         let folder = try TemporaryFolder()
         try FileSystem.setMode(try folder.write("token", TestClient.secret), 0o644)
         let said = Monitor<[String]>([])
@@ -165,11 +165,11 @@ import Testing
                 opensCatalog: false, notice: { text in said.update { $0.append(text) } })
         }
         // Without the network the token is not used.
-        _ = try workspace(isOffline: true).client()
+        _ = try await workspace(isOffline: true).client()
         #expect(said.update { $0 }.isEmpty)
         let one = try workspace(isOffline: false)
-        _ = try one.client()
-        _ = try one.puller()
+        _ = try await one.client()
+        _ = try await one.puller()
         #expect(
             said.update { $0 } == [
                 "the token file is open to others (mode 644): chmod 600 '\(folder("token"))'"

@@ -331,9 +331,9 @@ import Testing
 }
 
 /// The lock that Python takes.
-@Suite struct BlobLockTests {
+@Suite struct FileLockTests {
     private func outcome(_ path: String) throws -> String {
-        let attempt = try BlobLock.attempt(path)
+        let attempt = try FileLock.attempt(path)
         switch consume attempt {
         case .taken: return "taken"
         case .held: return "held"

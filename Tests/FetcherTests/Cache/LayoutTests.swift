@@ -273,7 +273,7 @@ import Testing
     @Test func aLockFileIsOpenToTheGroup() throws {
         let box = try TemporaryFolder("locks")
         let path = box("models--org--m/e.lock")
-        let attempt = try BlobLock.attempt(path)
+        let attempt = try FileLock.attempt(path)
         let isTaken = if case .taken = attempt { true } else { false }
         #expect(isTaken)
         #expect(try FileSystem.status(path)?.mode == 0o664)

@@ -191,7 +191,7 @@ import Foundation
         try await manager.download(tiny)
         try await manager.download(.huggingFace("org/tiny", revision: "refs/pr/1"))
         try await manager.download(.huggingFace("org/other"))
-        let puller = try Workspace(
+        let puller = try await Workspace(
             environment: place.environment, configuration: place.configuration, isOffline: false
         ).puller()
         _ = try await puller.pull(

@@ -24,7 +24,10 @@ import Testing
         #expect(try FileSystem.text(file) == Self.secret)
         #expect(try FileSystem.status(file)?.mode == 0o600)
         #expect(try FileSystem.status(stage.machine("hf"))?.mode == 0o700)
-        #expect(try stage.listing(stage.machine.path) == ["hf", "hf/token", "home"], "no catalog is concerned")
+        #expect(
+            try stage.listing(stage.machine.path) == [
+                "hf", "hf/stored_tokens", "hf/stored_tokens.lock", "hf/token", "home",
+            ], "no catalog is concerned, and no sign-in")
         #expect(asked.map(\.hasAuthorization) == [true])
         // And it is the one that is used from now on.
         #expect(try await stage.run("auth", "whoami", "-q").output == "local\n")
@@ -128,10 +131,12 @@ import Testing
         let result = try await stage.run("auth", "logn")
         #expect(result.status == 2)
         #expect(
-            result.error == "hub: hub auth takes login, logout or whoami\n     did you mean: hub auth login\n")
+            result.error
+                == "hub: hub auth takes login, logout, list, switch or whoami\n     did you mean: hub auth login\n")
         #expect(
             try await stage.run("auth").error
-                == "hub: missing login|logout|whoami\n     usage: hub auth login|logout|whoami\n")
+                == "hub: missing login|logout|list|switch|whoami\n     usage: hub auth [FLAGS] login|logout|list|switch|whoami [NAME]\n"
+        )
     }
 
     @Test func withoutTheHubNothingIsKept() async throws {
@@ -193,24 +198,35 @@ import Testing
         )
     }
 
-    /// Python's collection is its own: neither login nor logout may lose a token there.
-    @Test func storedTokensAreNotTouched() async throws {
-        let text = "[DEFAULT]\nx = 1\n[laptop]\nhf_token = hf_a\nrefresh_token = r%\nexpires_at = 1\n\n"
+    /// hub's token joins those of Python's client, which keep all that is known of them.
+    @Test func storedTokensAreAddedToAndTakenFrom() async throws {
+        let text = "[laptop]\nhf_token = hf_a\nrefresh_token = r%\nexpires_at = 1\n\n"
         let collection = try stage.machine.write("hf/stored_tokens", text)
-        let before = try FileSystem.status(collection)
         #expect(try await stage.run("auth", "login", input: Self.secret).status == 0)
+        #expect(try FileSystem.text(collection) == "[hub serve]\nhf_token = \(Self.secret)\n\n" + text)
+        #expect(try FileSystem.status(collection)?.mode == 0o600)
         let logout = try await stage.run("auth", "logout")
-        #expect(logout.status == 0 && logout.output == "Logged out: \(file) is deleted\n")
         #expect(
-            logout.error
-                == "hub: \(collection) stays: hf keeps tokens there, and hf auth logout removes them\n")
+            logout.status == 0 && logout.error.isEmpty
+                && logout.output == "Logged out: \(file) is deleted, and \"hub serve\" is no longer stored\n")
         #expect(try FileSystem.text(collection) == text)
-        #expect(try FileSystem.status(collection)?.modifiedNanoseconds == before?.modifiedNanoseconds)
         let document = try await stage.run("auth", "logout", "--json").document()
-        #expect(
-            document == [
-                "removed": false, "token_path": .string(file), "stored_tokens_path": .string(collection),
-            ])
+        #expect(document == ["removed": false, "names": .array([]), "token_path": .string(file)])
+    }
+
+    @Test func damagedStoredTokensAreSaidAndLeft() async throws {
+        let collection = try stage.machine.write("hf/stored_tokens", "what is this")
+        let login = try await stage.run("auth", "login", input: Self.secret)
+        #expect(login.status == 0, "the token itself is kept")
+        let reason = "the stored tokens in \(collection) cannot be read: line 1 is text before the first section"
+        #expect(login.error == "hub: warning: \(reason); the token is in \(file) alone\n")
+        for words in [["list"], ["switch", "x"], ["logout", "x"]] {
+            let result = try await stage.run(["auth"] + words)
+            #expect(result.status == 6 && result.error.hasPrefix("hub: \(reason)\n"), "\(words): \(result.error)")
+        }
+        let logout = try await stage.run("auth", "logout", "--all")
+        #expect(logout.status == 6 && logout.output == "Logged out: \(file) is deleted\n")
+        #expect(try !FileSystem.exists(file) && FileSystem.text(collection) == "what is this")
     }
 
     // MARK: logout
@@ -263,7 +279,7 @@ import Testing
         try FileSystem.setMode(file, 0o600)
         #expect(try await stage.run("auth", "whoami").output.contains("  from        \(file)\n"))
         let document = try await stage.run("auth", "whoami", "--json").document()
-        document.expectKeys("user full_name orgs token_name token_role token_source token_path endpoint")
+        document.expectKeys("user full_name orgs token_name token_role token_source token_path endpoint cannot")
         #expect(document.strings("orgs") == ["engines", "notes"] && document["token_source"] == "file")
         let variable = try await stage.run("auth", "whoami", "--json", with: ["HUGGING_FACE_HUB_TOKEN": "hf_x"])
         #expect(try variable.document()["token_source"] == "HUGGING_FACE_HUB_TOKEN")

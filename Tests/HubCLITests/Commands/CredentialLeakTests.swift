@@ -83,7 +83,7 @@ import Testing
         for words in Self.work { for form in Self.forms { _ = try await hub(words + form) } }
         #expect(try await hub(["path", "org/hidden"]).status == 0)
         #expect(FileSystem.exists(stage.catalog))
-        #expect(try places() == ["hf/token"])
+        #expect(try places() == ["hf/stored_tokens", "hf/token"])
         try expectTheTokenWentToTheHubAlone()
         for form in Self.forms { _ = try await hub(["auth", "logout"] + form) }
         #expect(try places() == [])

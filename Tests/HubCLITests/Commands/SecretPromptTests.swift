@@ -11,7 +11,9 @@ import Testing
     init() throws { stage = try Stage() }
 
     private var file: String { stage.machine("hf/token") }
-    private var prompt: String { "Token for \(stage.hub.endpoint) (input hidden): " }
+    private var prompt: String {
+        "Token for \(stage.hub.endpoint) (input hidden; --browser or --device sign in without one): "
+    }
 
     /// `hub auth login`, waiting at its prompt.
     private func atPrompt(

@@ -130,7 +130,7 @@ package enum CacheFix: Sendable, Hashable {
             else { return 0 }
             return status.links == 1 ? status.size : 0
         }
-        let attempt = try BlobLock.attempt(folder.lock(etag))
+        let attempt = try FileLock.attempt(folder.lock(etag))
         switch consume attempt {
         case .held: return 0
         case .unsupported: return try removed()

@@ -32,13 +32,17 @@ extension DoctorCommand {
 
     /// The token's owner, in one request. Skipped without a token, or if it must not be sent.
     private static func tokenFindings(_ context: Context, _ endpoint: Endpoint) async throws -> [DoctorFinding] {
-        // The account section reports an unreadable token file.
-        guard let client = try? asking(context, endpoint, token: .auto).client(), client.hasToken,
-            let source = client.tokenSource
-        else { return [] }
         func finding(_ level: DoctorFinding.Level, _ text: String, _ advice: String? = nil) -> DoctorFinding {
             DoctorFinding(section: "network", name: "token", level: level, text: text, advice: advice)
         }
+        let client: HubClient
+        do { client = try await asking(context, endpoint, token: .auto).client() } catch {
+            let error = AIError.wrapping(error)
+            guard error.code != .cancelled else { throw error }
+            // The account section reports an unreadable token file.
+            return error.code == .unauthorized ? [finding(.bad, error.message, error.recoverySuggestion)] : []
+        }
+        guard client.hasToken, let source = client.tokenSource else { return [] }
         do {
             let owner = try await client.whoami()
             return [finding(.good, "the token is that of \(owner.name)")]

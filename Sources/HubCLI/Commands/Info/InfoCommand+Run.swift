@@ -82,7 +82,7 @@ extension InfoCommand {
     // MARK: The Hub
 
     private static func ask(_ facts: inout ModelFacts, _ workspace: Workspace, refresh: Bool) async throws {
-        let client = try workspace.client()
+        let client = try await workspace.client()
         let repository = facts.reference.repository
         let info = try await client.info(repository, revision: facts.reference.revision)
         facts.record = info.record
@@ -215,7 +215,7 @@ extension InfoCommand {
         guard let plan = facts.plan else { return }
         do {
             facts.summary = try await CardReader(
-                catalog: workspace.catalog, client: asks ? try workspace.client() : nil
+                catalog: workspace.catalog, client: asks ? workspace.client() : nil
             ).summary(plan)
         } catch {
             let error = AIError.wrapping(error)

@@ -120,7 +120,7 @@ extension ModelPlace {
         _ reference: ModelReference, _ workspace: Workspace, _ context: Context, _ demand: Demand
     ) async throws -> ModelPlace {
         guard !workspace.isOffline else { throw AIError.offline(reference) }
-        let puller = try workspace.puller()
+        let puller = try await workspace.puller()
         var options = Puller.Options()
         if let file = demand.file {
             options = options.with([GlobPattern(shards(of: file))])

@@ -45,7 +45,7 @@ extension PullCommand {
         let names = PullNames(words: request.words, revision: request.revision, context: context)
         let first = try names.first()
         let workspace = try await context.workspace()
-        let puller = try workspace.puller()
+        let puller = try await workspace.puller()
         options.select = try selection(
             format: request.format, quantization: request.quantization, workspace, context)
         var failures = Failures()

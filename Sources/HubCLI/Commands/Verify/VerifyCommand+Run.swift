@@ -161,7 +161,7 @@ extension VerifyCommand {
     {
         let damaged = results.indices.filter { !results[$0].damage.isEmpty }
         guard !damaged.isEmpty else { return }
-        let puller = try workspace.puller()
+        let puller = try await workspace.puller()
         var plans: [(index: Int, plan: PullPlan)] = []
         for index in damaged {
             do {

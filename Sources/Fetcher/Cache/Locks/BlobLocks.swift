@@ -1,45 +1,10 @@
-package import HubCore
-
-/// The lock that Python takes around one blob: flock on `<cache>/.locks/<repository>/<etag>.lock`. It avoids double
-/// work; correctness relies on digests. The file is never deleted.
-package struct BlobLock: ~Copyable, Sendable {
-    private let descriptor: FileDescriptor
-
-    /// The result of an attempt.
-    package enum Attempt: ~Copyable {
-        case taken(BlobLock)
-        /// Another process holds it.
-        case held
-        /// The file system has no flock: continue without.
-        case unsupported
-    }
-
-    private init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
-
-    /// Tries to take a lock without waiting. Opened as `filelock` does: no truncation, no link followed, mode 0664.
-    package static func attempt(_ path: String) throws(AIError) -> Attempt {
-        try FileSystem.createDirectories(Path.parent(path))
-        while true {
-            let file = try FileDescriptor(path, [.write, .create, .noFollow, .nonBlocking], mode: 0o664)
-            // The group of a shared cache must be able to take it, whatever our umask. Another user's file keeps its
-            // mode.
-            if try file.status().mode != 0o664 { try? file.setMode(0o664) }
-            switch try file.tryLock() {
-            case nil: return .unsupported
-            case false?: return .held
-            case true?:
-                // A file deleted between opening and locking excludes nobody.
-                if try file.status().links > 0 { return .taken(BlobLock(file)) }
-            }
-        }
-    }
-}
+import HubCore
 
 /// A class, so that a noncopyable lock can be in a list.
 private final class HeldLock {
     let etag: String
-    private let lock: BlobLock
-    init(etag: String, lock: consuming BlobLock) {
+    private let lock: FileLock
+    init(etag: String, lock: consuming FileLock) {
         self.etag = etag
         self.lock = lock
     }
@@ -60,7 +25,7 @@ extension RepositoryFolder {
                     free.append(name)
                     continue
                 }
-                let attempt = try BlobLock.attempt(lock(etag))
+                let attempt = try FileLock.attempt(lock(etag))
                 switch consume attempt {
                 case .held: continue
                 case .unsupported: break
