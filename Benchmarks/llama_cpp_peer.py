@@ -56,7 +56,10 @@ class Session:
         low.llama_memory_clear(low.llama_get_memory(self.context), True)
 
     def cut(self, position):
-        low.llama_memory_seq_rm(low.llama_get_memory(self.context), 0, position, -1)
+        # A recurrent model does not go back: it reads the beginning again.
+        if not low.llama_memory_seq_rm(low.llama_get_memory(self.context), 0, position, -1):
+            self.clear()
+            self.fill(position)
 
     def step(self, rows):
         """Computes rows of (position, sequence); the last of each sequence gives logits."""

@@ -104,8 +104,8 @@ struct HelpTopic: Sendable {
             (
                 "http://host:port, https://host/v1",
                 """
-                a server that speaks OpenAI's protocol: vLLM, llama.cpp, Ollama; its key is HUB_PROVIDER_KEY, and the Hub's \
-                token never goes there
+                a server that speaks OpenAI's protocol: vLLM, llama.cpp, Ollama; its key is HUB_PROVIDER_KEY, or the one \
+                that hub auth login --provider URL kept, and the Hub's token never goes there
                 """
             ),
             (

@@ -48,15 +48,18 @@ extension Context {
         }
         var settings = OpenAICompatibleProvider.Settings()
         settings.limits = ProviderFlags.limits(timeout)
-        settings.key = try providerKey()
+        settings.key = try providerKey(for: address)
         let provider = try OpenAICompatibleProvider(
             address: address, model: text, settings: settings, context: shared)
         return RemoteModel(provider: provider, label: provider.label, name: text)
     }
 
-    /// `HUB_PROVIDER_KEY`, the key of a server; nil if it is not set.
-    private func providerKey() throws(AIError) -> AccessToken? {
-        guard let text = environment["HUB_PROVIDER_KEY"] else { return nil }
+    /// `HUB_PROVIDER_KEY`, else the key that `hub auth login --provider URL` kept; nil if there is none.
+    private func providerKey(for address: String) throws(AIError) -> AccessToken? {
+        guard let text = environment["HUB_PROVIDER_KEY"] else {
+            guard let origin = Origin(address) else { return nil }
+            return try ProviderKeys(environment).key(of: origin)
+        }
         guard let key = AccessToken(text) else {
             throw AIError(.invalidInput, "HUB_PROVIDER_KEY contains characters that no key has")
         }

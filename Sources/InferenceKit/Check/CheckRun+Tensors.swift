@@ -120,10 +120,10 @@ extension CheckRun {
     private mutating func compare(
         _ tensor: ModelTensor, _ need: TensorNeeds.Need, _ part: CheckedWeights, _ source: String
     ) {
-        guard var shape = tensor.shape else { return }
-        // A vector may be stored as a matrix of one row: the reader takes it.
-        if need.shape.count == 1, shape.count == 2, shape[0] == 1 { shape.removeFirst() }
-        let fits = shape.count == need.shape.count && zip(shape, need.shape).allSatisfy { $1 == nil || $0 == $1 }
+        guard let shape = tensor.shape else { return }
+        // The reader takes outer dimensions of one that are missing, or that are there beside what is needed.
+        let (own, needed) = (shape.drop { $0 == 1 }, need.shape.drop { $0 == 1 })
+        let fits = own.count == needed.count && zip(own, needed).allSatisfy { $1 == nil || $0 == $1 }
         guard !fits else { return }
         add(
             .init(

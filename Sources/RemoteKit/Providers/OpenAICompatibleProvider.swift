@@ -72,6 +72,8 @@ public final class OpenAICompatibleProvider: ChatModel, EmbeddingModel, SpeechTr
     public var displayName: String { identifier }
     /// Whether the server is on this machine.
     public var isOnDevice: Bool { address.origin.isLoopback }
+    /// Where the server is: what its key belongs to.
+    public var origin: Origin { address.origin }
     /// What `--json` calls the provider: the server's origin.
     public var label: String { address.origin.description }
     /// Whether the network may be used. Sends nothing.

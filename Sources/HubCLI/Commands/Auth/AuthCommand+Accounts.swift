@@ -7,6 +7,8 @@ extension AuthCommand {
     static func list(_ context: Context) async throws {
         let accounts = context.accounts
         let all = try await Blocking.run { try accounts.all() }
+        let environment = context.environment
+        let keys = try await Blocking.run { try ProviderKeys(environment).all().sorted { $0.key < $1.key } }
         let rows = all.map { account in
             JSON.object([
                 "name": .string(account.name), "active": .bool(account.isActive),
@@ -17,6 +19,8 @@ extension AuthCommand {
         }
         let document: JSONObject = [
             "tokens": .array(rows), "environment_variable": context.environment.tokenVariable.map(JSON.string),
+            "providers": keys.isEmpty
+                ? nil : .array(keys.map { .object(["provider": .string($0.key), "key": .string(masked($0.value))]) }),
         ]
         context.output.render(json: document, quiet: all.map(\.name)) {
             var table = Table([
@@ -28,6 +32,7 @@ extension AuthCommand {
                     Styled(account.token.map(masked) ?? ""), Styled(expiry(account, context.now)),
                 ])
             }
+            for (origin, key) in keys { table.add(["", Styled(origin, .name), Styled(masked(key)), ""]) }
             context.output.table(table)
         }
         if all.isEmpty {

@@ -59,21 +59,32 @@ extension AuthCommand {
     }
 
     private static func readStdin(_ context: Context, _ endpoint: Endpoint) async throws -> AccessToken {
+        try token(in: try await piped(), endpoint)
+    }
+
+    /// What comes from stdin, which is not a terminal.
+    static func piped() async throws -> String {
         guard !Terminal.isTerminal(0) else {
             throw AIError(
                 .invalidInput, "--token-stdin reads from a pipe or a file, and stdin is a terminal",
                 advice: "hub auth login asks for the token")
         }
-        return try token(in: try await StandardInput.text(limit: 1 << 16), endpoint)
+        return try await StandardInput.text(limit: 1 << 16)
     }
 
     private static func token(in text: String, _ endpoint: Endpoint) throws(AIError) -> AccessToken {
+        try token(
+            in: text, advice: "tokens start with hf_ and are made at \(endpoint)/settings/tokens",
+            otherwise: "; hub auth login --browser and --device sign in without one")
+    }
+
+    /// The one token of a text.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` with the advice, for a text without any also `otherwise`.
+    static func token(in text: String, advice: String, otherwise: String = "") throws(AIError) -> AccessToken {
         let lines = text.split(separator: "\n").filter { $0.contains { !$0.isWhitespace } }
-        let advice = "tokens start with hf_ and are made at \(endpoint)/settings/tokens"
         guard !lines.isEmpty else {
-            throw AIError(
-                .invalidInput, "no token was given",
-                advice: "\(advice); hub auth login --browser and --device sign in without one")
+            throw AIError(.invalidInput, "no token was given", advice: advice + otherwise)
         }
         guard lines.count == 1 else {
             throw AIError(

@@ -10,8 +10,8 @@ enum AuthCommand {
         /// The flags that belong to it.
         var flags: [Flag] {
             switch self {
-            case .login: [device.flag, browser.flag, tokenStdin.flag]
-            case .logout: [all.flag]
+            case .login: [device.flag, browser.flag, tokenStdin.flag, provider.flag]
+            case .logout: [all.flag, provider.flag]
             case .list, .choose, .whoami: []
             }
         }
@@ -42,6 +42,9 @@ enum AuthCommand {
     static let browser = Switch("browser", "login: sign in with the browser of this machine")
     static let tokenStdin = Switch("token-stdin", "login: read the token from stdin, and ask for nothing")
     static let all = Switch("all", "logout: remove every stored token")
+    static let provider = Option<String>(
+        "provider", "URL", .text, "login, logout: the key of a server that speaks OpenAI's protocol"
+    ) { text throws(AIError) in text }
 
     private static let names = Action.allCases.map(\.rawValue)
 
@@ -60,6 +63,10 @@ enum AuthCommand {
             to make it. Such a token ends after some hours or days, and hub renews it before. What renews it is kept in \
             the desktop's keyring, or in HUB_HOME/sign-ins.json.
 
+            login --provider URL asks for the key of a server that speaks OpenAI's protocol, checks it there, and keeps \
+            it by the server's origin in HUB_HOME/provider-keys.json; hub chat --provider URL and its like use it. \
+            HUB_PROVIDER_KEY overrides it. list shows these keys too, and logout --provider URL forgets one.
+
             HF_TOKEN overrides the file, and is never renewed. You make tokens on the Hub's pages, under Settings, Access \
             Tokens; hub needs no more than a read token. hub does not take a token as an argument, where other users \
             could see it.
@@ -67,8 +74,11 @@ enum AuthCommand {
         operands: [
             Operand(names.joined(separator: "|"), .one, .choice(names)), Operand("NAME", .optional, .storedToken),
         ],
-        flags: [device.flag, browser.flag, tokenStdin.flag, all.flag, token],
-        exclusive: [["device", "browser", "token-stdin"]], refusalOfMore: refusal, listKey: "tokens",
+        flags: [device.flag, browser.flag, tokenStdin.flag, all.flag, provider.flag, token],
+        exclusive: [
+            ["device", "browser", "token-stdin"], ["device", "provider"], ["browser", "provider"],
+            ["all", "provider"],
+        ], refusalOfMore: refusal, listKey: "tokens",
         examples: [
             .init("pass huggingface | hub auth login", "From a password manager; without a pipe it is asked for."),
             .init("hub auth login --device", "Shows a code, which you type in a browser anywhere."),
@@ -87,6 +97,8 @@ enum AuthCommand {
         /// The name of a stored token.
         var name: String?
         var all: Bool
+        /// The address of a server whose key it is about; nil for the Hub.
+        var provider: String?
 
         /// - Throws: ``ErrorCode/invalidInput`` for another word. It may be a token, so it is not repeated.
         init(_ arguments: ParsedArguments) throws(AIError) {
@@ -101,6 +113,7 @@ enum AuthCommand {
             self.action = action
             name = arguments.operands.dropFirst().first
             all = arguments[AuthCommand.all]
+            provider = arguments[AuthCommand.provider]
             if arguments[device] { method = .device }
             if arguments[browser] { method = .browser }
             if arguments[tokenStdin] { method = .stdin }
@@ -120,10 +133,17 @@ enum AuthCommand {
                     advice: "it belongs to hub auth \(owner?.rawValue ?? "")")
             }
             if name != nil, all { throw AIError(.invalidInput, "NAME and --all cannot be used together") }
+            if name != nil, provider != nil {
+                throw AIError(.invalidInput, "NAME and --provider cannot be used together")
+            }
         }
     }
 
     static func run(_ context: Context, _ request: Request) async throws {
+        if let address = request.provider {
+            return request.action == .login
+                ? try await login(context, to: address, request.method) : try await logout(context, of: address)
+        }
         switch request.action {
         case .login: try await login(context, request.method)
         case .logout: try await logout(context, request)
