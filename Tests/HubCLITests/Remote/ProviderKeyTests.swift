@@ -36,7 +36,8 @@ import Testing
         let logout = try await stage.run("auth", "logout", "--provider", address)
         #expect(logout.output == "The key for \(address) is deleted\n" && !FileSystem.exists(file))
         #expect(
-            try await stage.run("auth", "logout", "--provider", address).output == "No key for \(address) is kept\n")
+            try await stage.run("auth", "logout", "--provider", address).output == "No key for \(address) is kept\n"
+        )
         _ = try await stage.run("chat", "--provider", address, "m", "Hi")
         #expect(stage.calls.last.map { $0.headers["Authorization"] == nil } == true)
     }
@@ -56,7 +57,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--provider", "http://host.example"], "plain http"), (["--provider", "host"], "not the address of a server"),
+        (["--provider", "http://host.example"], "plain http"),
+        (["--provider", "host"], "not the address of a server"),
         (["--provider", "https://h", "--device"], "together"),
     ])
     func wrongUses(_ words: [String], _ message: String) async throws {

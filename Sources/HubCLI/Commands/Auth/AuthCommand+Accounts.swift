@@ -20,7 +20,8 @@ extension AuthCommand {
         let document: JSONObject = [
             "tokens": .array(rows), "environment_variable": context.environment.tokenVariable.map(JSON.string),
             "providers": keys.isEmpty
-                ? nil : .array(keys.map { .object(["provider": .string($0.key), "key": .string(masked($0.value))]) }),
+                ? nil
+                : .array(keys.map { .object(["provider": .string($0.key), "key": .string(masked($0.value))]) }),
         ]
         context.output.render(json: document, quiet: all.map(\.name)) {
             var table = Table([

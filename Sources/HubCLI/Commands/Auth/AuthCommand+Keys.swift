@@ -9,7 +9,8 @@ extension AuthCommand {
     static func login(_ context: Context, to address: String, _ method: Method) async throws {
         let server = try await server(context, address, key: nil)
         guard !context.isOffline else {
-            throw AIError(.offline, "hub auth login checks the key with the server, and the network is switched off")
+            throw AIError(
+                .offline, "hub auth login checks the key with the server, and the network is switched off")
         }
         let origin = server.origin
         guard origin.isSafeForCredentials else {
@@ -18,7 +19,9 @@ extension AuthCommand {
                 advice: "give the https address")
         }
         context.interruption.kept = "no key was saved"
-        let text = method == .stdin ? try await piped() : try await context.readSecret("Key for \(origin) (input hidden): ")
+        let text =
+            method == .stdin
+            ? try await piped() : try await context.readSecret("Key for \(origin) (input hidden): ")
         let key = try token(in: text, advice: "the server's own pages or its owner give its key")
         var isChecked = true
         do {
@@ -27,7 +30,8 @@ extension AuthCommand {
             isChecked = false
         } catch let error as AIError {
             throw AIError(
-                error.code, "\(error.message); the key was not saved", advice: error.specificAdvice, context: error.context)
+                error.code, "\(error.message); the key was not saved", advice: error.specificAdvice,
+                context: error.context)
         }
         let keys = ProviderKeys(context.environment)
         try await keys.set(key, of: origin)
@@ -40,7 +44,8 @@ extension AuthCommand {
         }
         if !isChecked { context.output.note("\(origin) has no list of models to check the key with") }
         if context.environment["HUB_PROVIDER_KEY"] != nil {
-            context.output.warning("HUB_PROVIDER_KEY is set and overrides the key", advice: "unset HUB_PROVIDER_KEY")
+            context.output.warning(
+                "HUB_PROVIDER_KEY is set and overrides the key", advice: "unset HUB_PROVIDER_KEY")
         }
     }
 
