@@ -204,6 +204,18 @@ import Testing
         #expect(try result.toolCalls[0].parsed().arguments == ["city": "Bonn"])
     }
 
+    /// No ids: the one before is whole, and another name or its own again begins the next.
+    @Test(arguments: ["\"index\":0,", ""])
+    func wholeCallsWithoutIdsAreSeveral(_ index: String) async throws {
+        func call(_ city: String) -> String {
+            delta(
+                #""tool_calls":[{\#(index)"id":"","function":{"name":"weather","arguments":"{\"city\":\"\#(city)\"}"}}]"#
+            )
+        }
+        let result = try await chunks([call("Bonn"), call("Köln"), delta("", reason: "tool_calls")])
+        #expect(result.toolCalls.map(\.arguments) == [#"{"city":"Bonn"}"#, #"{"city":"Köln"}"#])
+    }
+
     @Test func aToolCallWithoutANameIsAnErrorAndBadArgumentsAreTheModels() async throws {
         let error = await fault {
             try await chunks([delta(#""tool_calls":[{"index":0,"function":{"arguments":"{}"}}]"#)])

@@ -55,12 +55,29 @@ package struct Accounts: Sendable {
             try await signIns.changing(isNew: true) { [signIn] in try await signIns.save(signIn) }
         } else if let all = try? signIns.all(), all.contains(where: { $0.isNamed(name) }) {
             // Not under the lock before it is known to be needed: a renewal holds it while it asks the Hub.
-            try await signIns.changing(isNew: false) { try await signIns.remove { $0.isNamed(name) } }
+            try await signIns.changing(isNew: false) { try await forget { $0.isNamed(name) } }
         }
-        try await changing { stored in
-            stored.set(name, token, expiresAt: signIn?.expiresAt)
-        } then: { () throws(AIError) in
-            try file.save(token)
+        do {
+            try await changing { stored in
+                stored.set(name, token, expiresAt: signIn?.expiresAt)
+            } then: { () throws(AIError) in
+                try file.save(token)
+            }
+        } catch {
+            // Nothing of an interrupted login stays, in a task that the interruption does not end.
+            if signIn != nil {
+                try await Task(executorPreference: TaskThreads.shared) {
+                    try await signIns.changing(isNew: false) { try await forget { $0.isNamed(name) } }
+                }.value
+            }
+            throw error
+        }
+    }
+
+    /// Forgets sign-ins, and says what stays in a keyring that is not there.
+    private func forget(where isGone: (SignIn) -> Bool) async throws {
+        for item in try await signIns.remove(where: isGone) {
+            notice("the desktop's keyring is not there now; delete its item \"\(item)\" in that session")
         }
     }
 
@@ -110,23 +127,24 @@ package struct Accounts: Sendable {
 
     /// Removes tokens from all their places. No request is sent: the Hub has no call that ends a token.
     package func forget(_ choice: Choice) async throws -> Removal {
-        let active = try? file.token()
-        var removal = try await forgetFiles(choice, active: active)
+        var removal = try await forgetFiles(choice)
         let gone = removal.tokens
         let isAll = if case .all = choice { true } else { false }
         try await signIns.changing(isNew: false) {
             let leaves: (SignIn) -> Bool = { signIn in isAll || gone.contains { signIn.concerns($0) } }
             removal.hadSignIn = try signIns.all().contains(where: leaves)
-            try await signIns.remove(where: leaves)
+            try await forget(where: leaves)
         }
         return removal
     }
 
-    private func forgetFiles(_ choice: Choice, active: AccessToken?) async throws -> Removal {
+    private func forgetFiles(_ choice: Choice) async throws -> Removal {
         guard FileSystem.exists(Path.parent(file.path)) else { return Removal() }
         return try await LockWait.with(file.lock) {
             try await Blocking.run { () throws(AIError) in
                 var removal = Removal()
+                // Read here, because a renewal may have just replaced it. A damaged file is removed like another.
+                let active = try? file.token()
                 do throws(AIError) {
                     var stored = try stored()
                     for entry in stored.entries where choice.takes(entry, active: active) {

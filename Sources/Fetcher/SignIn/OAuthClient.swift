@@ -57,11 +57,13 @@ package struct OAuthClient: Sendable {
         let fields = (form + [("client_id", clientID)]).map {
             "\(PercentEncoding.encode($0.0))=\(PercentEncoding.encode($0.1))"
         }
-        let request = HTTPRequest(
+        var request = HTTPRequest(
             .post, address,
             fields: HTTPFields([
                 ("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json"),
             ]), body: Array(fields.joined(separator: "&").utf8), deadline: engine.settings.stallTimeout)
+        // What is good once must not be sent again, which libcurl does where an open connection turns out to be closed.
+        request.reusesConnection = false
         let answer = try await OneExchange.answer(to: request, by: engine)
         let json = try? JSON.parse(answer.body, mostWords: 1 << 14)
         if answer.head.isSuccess, let json, json.object != nil { return json }

@@ -96,19 +96,28 @@ package struct SignInStore: Sendable {
         return kept
     }
 
-    /// Forgets the sign-ins that the closure is true of.
-    package func remove(where isGone: (SignIn) -> Bool) async throws {
+    /// Forgets the sign-ins that the closure is true of. One whose item the keyring does not give up is kept.
+    ///
+    /// - Returns: the items that stay, because the keyring is not there.
+    @discardableResult
+    package func remove(where isGone: (SignIn) -> Bool) async throws -> [String] {
         let all = try all()
-        let gone = all.filter(isGone)
-        guard !gone.isEmpty else { return }
-        try await write(all.filter { !isGone($0) })
-        for item in gone.compactMap(\.keyringItem) {
+        var (left, kept, fault): ([String], Set<String>, (any Error)?) = ([], [], nil)
+        for signIn in all where isGone(signIn) {
+            guard let item = signIn.keyringItem else { continue }
             guard let keyring else {
-                log("the keyring is not there; its item \"\(item)\" stays")
+                left.append(item)
                 continue
             }
-            try await keyring.remove(item)
+            do { try await keyring.remove(item) } catch {
+                kept.insert(item)
+                fault = fault ?? error
+            }
         }
+        let rest = all.filter { signIn in !isGone(signIn) || signIn.keyringItem.map(kept.contains) == true }
+        if rest != all { try await write(rest) }
+        if let fault { throw fault }
+        return left
     }
 
     private func write(_ all: [SignIn]) async throws {

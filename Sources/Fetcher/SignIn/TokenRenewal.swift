@@ -23,12 +23,18 @@ struct TokenRenewal: Sendable {
         guard environment.tokenVariable == nil, !environment.isTrue("HF_HUB_DISABLE_IMPLICIT_TOKEN"),
             let found = try await Blocking.run({ try find() }), found.needsWork
         else { return }
-        try await LockWait.with(accounts.signIns.lock, seconds: 600) {
-            log("waiting for another process that renews the token")
-        } _: {
-            // Another process may have done it meanwhile.
-            guard let found = try await Blocking.run({ try find() }), found.needsWork else { return }
-            try await renew(found)
+        var isLocked = false
+        do {
+            try await LockWait.with(accounts.signIns.lock, seconds: 600) {
+                log("waiting for another process that renews the token")
+            } _: {
+                isLocked = true
+                // Another process may have done it meanwhile.
+                guard let found = try await Blocking.run({ try find() }), found.needsWork else { return }
+                try await renew(found)
+            }
+        } catch  where !isLocked {
+            try tolerate(AIError.wrapping(error), found.signIn, Timestamp.now)
         }
     }
 
@@ -56,7 +62,10 @@ struct TokenRenewal: Sendable {
 
     private func renew(_ found: Found) async throws {
         let old = found.token
-        var signIn = try await accounts.signIns.whole(found.signIn)
+        var signIn: SignIn
+        do { signIn = try await accounts.signIns.whole(found.signIn) } catch {
+            return try tolerate(AIError.wrapping(error), found.signIn, Timestamp.now)
+        }
         guard let secrets = signIn.secrets else { return }
         if secrets.accessToken != old, !signIn.hasExpired(Timestamp.now) {
             log("continuing with the token that was granted before")
@@ -74,6 +83,10 @@ struct TokenRenewal: Sendable {
         _ whole: SignIn, _ secrets: SignIn.Secrets, _ refreshToken: AccessToken, _ old: AccessToken
     ) async throws {
         var (signIn, now) = (whole, Timestamp.now)
+        // The refresh token is spent only where what it brings can be kept.
+        do { try await accounts.signIns.save(whole) } catch {
+            return try tolerate(AIError.wrapping(error), whole, now)
+        }
         let client = try OAuthClient(engine: try engine(), signIn, log: log)
         do {
             let form = [("grant_type", "refresh_token"), ("refresh_token", refreshToken.secret)]
@@ -95,7 +108,11 @@ struct TokenRenewal: Sendable {
     /// Keeps what was granted, and hands it on.
     private func finish(_ signIn: inout SignIn, _ old: AccessToken) async throws {
         guard let token = signIn.secrets?.accessToken else { return }
-        try await accounts.signIns.save(signIn)
+        do { try await accounts.signIns.save(signIn) } catch {
+            // The token itself is not lost with the record.
+            try await accounts.handOn(token, inPlaceOf: old, expiresAt: signIn.expiresAt)
+            throw error
+        }
         try await accounts.handOn(token, inPlaceOf: old, expiresAt: signIn.expiresAt)
     }
 

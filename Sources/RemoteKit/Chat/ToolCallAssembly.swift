@@ -15,7 +15,8 @@ struct ToolCallAssembly {
         let function = fragment["function"] ?? fragment
         let id = fragment["id"]?.string.flatMap { $0.isEmpty ? nil : $0 }
         let name = function["name"]?.string ?? ""
-        let place = place(index: fragment["index"]?.int, id: id, name: name)
+        let isWhole = !name.isEmpty && function["arguments"]?.string != "" && function["arguments"] != nil
+        let place = place(index: fragment["index"]?.int, id: id, name: name, beginsAfterAWholeOne: isWhole)
         if calls[place].id == nil { calls[place].id = id }
         if calls[place].name.isEmpty { calls[place].name = name }
         switch function["arguments"] {
@@ -26,16 +27,21 @@ struct ToolCallAssembly {
         }
     }
 
-    private mutating func place(index: Int64?, id: String?, name: String) -> Int {
+    /// - Parameter beginsAfterAWholeOne: whether the fragment is another call if the one before it is whole: several calls
+    ///   without ids may come at one index.
+    private mutating func place(index: Int64?, id: String?, name: String, beginsAfterAWholeOne: Bool) -> Int {
+        func isOver(_ call: Int) -> Bool {
+            beginsAfterAWholeOne && (try? JSON.parse(Array(calls[call].arguments.utf8)))?.object != nil
+        }
         if let id, let known = calls.firstIndex(where: { $0.id == id }) {
             if let index { places[index] = known }
             return known
         }
         if let index {
             // Another id at a known index is another call.
-            if let known = places[index], id == nil || calls[known].id == nil { return known }
+            if let known = places[index], id == nil || calls[known].id == nil, !isOver(known) { return known }
             places[index] = calls.count
-        } else if let last = calls.indices.last, id == nil || calls[last].id == nil,
+        } else if let last = calls.indices.last, id == nil || calls[last].id == nil, !isOver(last),
             name.isEmpty || calls[last].name.isEmpty || calls[last].name == name
         {
             return last

@@ -40,6 +40,15 @@ struct PictureFetch: Sendable {
             client.context, client.limits, credential: nil, name: origin.description, isHub: false)
         var call = RemoteCall.get(address)
         call.accepts = "image/*"
-        return try await other.send(call, by: deadline).body(limit: Self.mostBytes)
+        do throws(AIError) { return try await other.send(call, by: deadline).body(limit: Self.mostBytes) } catch {
+            // It says nothing of the model or the key: the picture was made, and no key was sent.
+            guard let status = error.context.status, (400..<500).contains(status), status != 429 else {
+                throw error
+            }
+            throw AIError(
+                .protocolViolation,
+                "the picture is not at the address that \(client.name) gives: \(origin) answers \(status)",
+                advice: "ask for it again", context: error.context)
+        }
     }
 }

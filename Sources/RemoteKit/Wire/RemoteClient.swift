@@ -120,6 +120,7 @@ struct RemoteClient: Sendable {
     private struct RetryCount {
         var connects = 0
         var limited = 0
+        var unavailable = 0
     }
 
     /// Seconds to wait after a refusal; nil if the call is not repeated.
@@ -128,13 +129,16 @@ struct RemoteClient: Sendable {
         switch head.status {
         case 429:
             guard let usual = Self.next(&tries.limited, limits.rateLimitRetries, limits) else { return nil }
-            return asked ?? usual
+            return max(asked ?? 0, usual)
         case 503:
             let json = try? JSON.parse(body, mostWords: 1 << 14)
-            // A provider that says 0 again and again must not be asked in a loop.
             // A guess is asked about again; a time that was named is obeyed.
             let guess = json?["estimated_time"]?.double.map { min($0, limits.longestWait) }
-            return (asked ?? guess).map { max($0, limits.retryBaseDelay) }
+            guard let time = asked ?? guess else { return nil }
+            // A provider that says 0 again and again must not be asked in a loop.
+            defer { tries.unavailable += 1 }
+            return max(
+                time, min(limits.longestWait, limits.retryBaseDelay * Double(1 << min(tries.unavailable, 20))))
         case 500..<600 where isSafe: return Self.next(&tries.connects, limits.connectRetries, limits)
         default: return nil
         }

@@ -24,13 +24,19 @@ struct KeyringTests {
         #expect(try stage.places(of: token) == ["hf/stored_tokens", "hf/token"])
         #expect(try FileSystem.text(stage.machine("home/first"))?.contains("keyring_item") == true)
 
-        // Without the desktop nothing is lost, and it is said where it is.
+        // Without the desktop a token that is still good is used, and it is said where the rest is.
+        try stage.age(toSecondsLeft: 100)
+        let good = try await stage.run("auth", "whoami", "-q", with: ["HUB_NO_KEYRING": ""])
+        #expect(good.status == 0 && good.output == "ada\n", "\(good.error)")
+        #expect(good.error.contains("cannot be renewed now: the sign-in oauth-ada is in the desktop's keyring"))
         try stage.age(toSecondsLeft: -10)
         let apart = try await stage.run("auth", "whoami", with: ["HUB_NO_KEYRING": ""])
         #expect(apart.status == 4)
         #expect(
             apart.error.hasPrefix(
-                "hub: the sign-in oauth-ada is in the desktop's keyring, which is not there now\n"))
+                "hub: the token of oauth-ada has ended and cannot be renewed: the sign-in oauth-ada is in the desktop's keyring"
+            ),
+            "\(apart.error)")
 
         let again = try await Desktop.run(
             #""$hub" auth whoami -q && "$hub" auth logout && "$hub" auth login --device -q && "$hub" auth list -q"#,
