@@ -12,8 +12,7 @@ enum {
     HUB_RUN = 1024,       ///< columns of a tile that are unpacked at once
     HUB_MOST_LANES = 16,
     HUB_FEW = 3,          ///< rows of 8-bit activations that are read with the weights as they come
-    HUB_STRIP = 5120,     ///< most outputs that are computed at once, where outputs lie side by side
-    HUB_LEAST = 5120,     ///< such outputs that are worth a thread's while: short pieces of stored rows are slow to read
+    HUB_STRIP = 5120,     ///< outputs that are computed at once, where they lie side by side: short pieces of rows are slow
     HUB_MANY = 36,        ///< rows from which on float weights are turned, two tiles at a time, to be read with packed rows
     HUB_PAIRED = 16,      ///< most tiles that read a chunk of such rows after each other, pairs
     HUB_EIGHT = 8,        ///< tiles that belong together there

@@ -249,7 +249,7 @@ void hub_multiply_groups(hub_team *team, const hub_group *groups, size_t count) 
             const hub_input *input = groups[index].input;
             all += units(kernels, matrix, input);
             work += matrix->rows * matrix->columns * input->rows;
-            if (goes_in_strips(kernels, matrix, input)) least = HUB_LEAST / HUB_EIGHT / kernels->lanes;
+            if (goes_in_strips(kernels, matrix, input)) least = HUB_STRIP / HUB_EIGHT / kernels->lanes;
             if (goes_in_pairs(kernels, matrix, input)) least = HUB_PAIRED / 4;
         }
     if (work == 0) return;

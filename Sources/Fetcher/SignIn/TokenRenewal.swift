@@ -108,12 +108,11 @@ struct TokenRenewal: Sendable {
     /// Keeps what was granted, and hands it on.
     private func finish(_ signIn: inout SignIn, _ old: AccessToken) async throws {
         guard let token = signIn.secrets?.accessToken else { return }
-        do { try await accounts.signIns.save(signIn) } catch {
-            // The token itself is not lost with the record.
-            try await accounts.handOn(token, inPlaceOf: old, expiresAt: signIn.expiresAt)
-            throw error
-        }
+        var fault: (any Error)?
+        do { try await accounts.signIns.save(signIn) } catch { fault = error }
+        // The token itself is not lost with the record.
         try await accounts.handOn(token, inPlaceOf: old, expiresAt: signIn.expiresAt)
+        if let fault { throw fault }
     }
 
     /// The Hub does not know the refresh token any more. Where locks do not work, another process may have used it.

@@ -106,24 +106,6 @@ public final class OpenAICompatibleProvider: ChatModel, EmbeddingModel, SpeechTr
 }
 
 extension OpenAICompatibleProvider {
-    /// Generates from a prompt, which is sent as a user's turn.
-    public func generate(prompt: String, config: GenerateConfig) async throws(AIError) -> GenerationResult {
-        try await respond(messages: [.user(prompt)], options: ChatOptions(), config: config)
-    }
-
-    /// The same as a stream.
-    public func stream(prompt: String, config: GenerateConfig) async throws(AIError) -> GenerationStream {
-        try await stream(messages: [.user(prompt)], options: ChatOptions(), config: config)
-    }
-
-    /// The assistant's next turn. Of a template's options only tools and `reasoning_effort` can be sent; others are
-    /// refused.
-    public func stream(
-        messages: [Message], _ options: ChatTemplate.Options, config: GenerateConfig
-    ) async throws(AIError) -> GenerationStream {
-        try await stream(messages: messages, options: try ChatOptions(options), config: config)
-    }
-
     /// The assistant's next turn as a stream. Each iteration asks again, and is charged again.
     public func stream(
         messages: [Message], options: ChatOptions, config: GenerateConfig

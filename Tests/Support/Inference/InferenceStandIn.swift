@@ -129,7 +129,7 @@ package final class InferenceStandIn: Sendable {
             LoopbackSocket.drop(socket)
         }
 
-        /// Whether the connection goes on.
+        /// Whether the connection stays open.
         private func send(_ reply: Reply) -> Bool {
             if reply.hasHead {
                 var head = "HTTP/1.1 \(reply.status) Reply\r\n"

@@ -23,8 +23,8 @@ enum ImageCommand {
         name: "image", isMinor: true, purpose: .changes, doc: "make a picture of a description",
         detail: """
             A model of the Hub's inference providers paints; models on this machine do not yet. FILE gets its name when \
-            the picture is complete. If FILE exists, hub asks; --force answers. What the provider cannot be told \
-            (steps, guidance) is refused before anything is sent.
+            the picture is complete. If FILE exists, hub asks; --force answers. A flag that \
+            the provider does not take (steps, guidance) is refused before anything is sent.
             """,
         operands: [Operand("MODEL", .one, .model), Operand("PROMPT", .one, .text)],
         flags: [
