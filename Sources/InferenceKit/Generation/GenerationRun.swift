@@ -14,6 +14,8 @@ final class GenerationRun: StepClient, @unchecked Sendable {
 
     private var session: Session?
     private var sampler: Sampler
+    /// What the text has to follow; nil for a free text.
+    private let grammar: GrammarMask?
     private var text: GeneratedText
     private var drafter: PromptLookup
     private var statistics: GenerationStatistics
@@ -24,8 +26,6 @@ final class GenerationRun: StepClient, @unchecked Sendable {
     /// The ids of the current step: the first `known` of them are in the sequence, the others are guesses.
     private var asked: [Int] = []
     private var known = 0
-    /// Tokens sampled in the current step.
-    private var sampled = 0
 
     /// - Throws: ``ErrorCode/invalidInput`` for a configuration out of range and a prompt without tokens or longer than
     ///   the context.
@@ -47,17 +47,29 @@ final class GenerationRun: StepClient, @unchecked Sendable {
         self.config = config
         self.seed = seed
         self.job = job
-        sampler = Sampler(config, seed: seed, prompt: promptIDs, mask: mask)
+        let ends = config.ignoresEndOfSequence ? [] : model.eosIDs
+        grammar = try config.constraint.map { constraint throws(AIError) in
+            try model.grammars.mask(constraint, ends: ends)
+        }
+        sampler = Sampler(config, seed: seed, prompt: promptIDs, mask: mask ?? grammar)
         text = GeneratedText(model.tokenizer, stops: config.stopSequences)
         drafter = PromptLookup(isOn: config.speculates)
     }
 
     private var ids: ArraySlice<Int> { sequence[promptIDs.count...] }
 
-    var isDecoding: Bool { session.map { sequence.count - $0.ids.count == 1 } ?? false }
+    var isDecoding: Bool {
+        guard let session else { return false }
+        let pending = sequence.count - session.ids.count
+        return pending == 1 || !ids.isEmpty && pending <= Self.fewForced
+    }
+
+    /// Tokens that had to come and are computed beside new tokens of others.
+    private static let fewForced = 32
 
     func rows(budget: Int) -> [StepRow] {
         if !isEnded, job.isCancelled { end(.cancelled, text.finish().text) }
+        if session == nil { addForced() }
         guard !isEnded else {
             release()
             return []
@@ -72,7 +84,6 @@ final class GenerationRun: StepClient, @unchecked Sendable {
         session.grow(to: sequence.count)
         asked = Array(sequence[session.ids.count...].prefix(budget))
         known = asked.count
-        sampled = 0
         guard session.ids.count + known == sequence.count else { return session.rows(asked, logitsFrom: .max) }
         asked += draft(session, budget - known)
         return session.rows(asked, logitsFrom: known - 1)
@@ -83,27 +94,47 @@ final class GenerationRun: StepClient, @unchecked Sendable {
         guard !ids.isEmpty else { return [] }
         let room = min(budget, model.context - sequence.count, config.maxTokens - ids.count - 1)
         guard session.isSame(sequence.count + max(0, room)) else { return [] }
-        return drafter.draft(after: sequence, atMost: room)
+        let guesses = drafter.draft(after: sequence, atMost: room)
+        return grammar.map { Array(guesses.prefix($0.allowed(guesses))) } ?? guesses
     }
 
     func take(_ row: Int, _ logits: Logits) {
-        // Logits after a guess count only if all guesses before were right.
-        guard !isEnded, row == known - 1 + sampled, sampled == 0 || sequence.last == asked[row] else { return }
-        sampled += 1
+        guard !isEnded, let session, isNext(row, session) else { return }
         do throws(AIError) {
             let id = try sampler.next(logits)
             sequence.append(id)
             statistics.sampled()
             accept(id, logits)
+            addForced()
         } catch {
             isEnded = true
             job.end(.failure(error))
         }
     }
 
+    /// Whether a row of the current step is the one of the last token: after a guess only if all guesses were right.
+    private func isNext(_ row: Int, _ session: Session) -> Bool {
+        session.ids.count + row == sequence.count - 1
+            && asked[known...].prefix(row + 1 - known).elementsEqual(sequence[(session.ids.count + known)...])
+    }
+
+    /// Adds the tokens that must come now, which needs no logits, and ends a text to which nothing can be added.
+    private func addForced() {
+        guard let grammar, !isEnded else { return }
+        // Whoever wants log probabilities gets those of every token.
+        for id in config.topLogprobs == nil ? grammar.forced() : [] {
+            sampler.remember(id)
+            sequence.append(id)
+            statistics.forced()
+            accept(id, nil)
+            if isEnded { return }
+        }
+        if grammar.isFinished { end(.stop, text.finish().text) }
+    }
+
     func stepEnded() {
         guard let session else { return }
-        let right = known + max(0, sampled - 1)
+        let right = zip(asked, sequence[session.ids.count...]).prefix { $0 == $1 }.count
         session.keep(asked.prefix(right))
         drafter.judge(drafted: asked.count - known, accepted: right - known)
         statistics.drafted += asked.count - known
@@ -118,11 +149,14 @@ final class GenerationRun: StepClient, @unchecked Sendable {
     }
 
     /// Sends a token; ends the generation where something says so.
-    private func accept(_ id: Int, _ logits: Logits) {
+    ///
+    /// - Parameter logits: nil for a token that had to come.
+    private func accept(_ id: Int, _ logits: Logits?) {
         let ended = model.eosIDs.contains(id) && !config.ignoresEndOfSequence
         let (safe, stopped) = ended ? ("", false) : text.add(id)
         send(id, safe, logits)
         if stopped { return end(.stopSequence) }
+        if grammar?.isFinished ?? false { return }
         let isFull = ids.count == config.maxTokens || sequence.count > model.context
         if ended || isFull {
             let rest = text.finish()
@@ -130,9 +164,8 @@ final class GenerationRun: StepClient, @unchecked Sendable {
         }
     }
 
-    private func send(_ id: Int, _ text: String, _ logits: Logits) {
-        let logprobs = config.topLogprobs.map { count in
-            let all = Logprobs(logits)
+    private func send(_ id: Int, _ text: String, _ logits: Logits?) {
+        let logprobs = logits.flatMap { logits in config.topLogprobs.map { (Logprobs(logits), $0) } }.map { all, count in
             return (
                 chosen: all[id],
                 top: all.top(count).map {
