@@ -55,7 +55,7 @@ import Testing
         Written(
             template: "elements",
             calls:
-                "<tool_call>weather\n<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n<arg_key>place</arg_key>\n<arg_value>Paris \"<q>\"; {x}</arg_value>\n<arg_key>units</arg_key>\n<arg_value>[\"m\", \"°C 🙂\"]</arg_value>\n<arg_key>zip</arg_key>\n<arg_value>01067</arg_value>\n</tool_call>\n<tool_call>clock\n</tool_call>",
+                "<tool_call>weather\n<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n<arg_key>place</arg_key>\n<arg_value>Paris \"<q>\"; {x}</arg_value>\n<arg_key>units</arg_key>\n<arg_value>[\"m\", \"°C 🙂\"]</arg_value>\n<arg_key>zip</arg_key>\n<arg_value>01067</arg_value>\n</tool_call><tool_call>clock\n</tool_call>",
             thought: ("<think>", "</think>\n")),
         Written(
             template: "bare",

@@ -36,7 +36,8 @@ struct AnswerFormat: Sendable, Hashable {
     static let calls: [Calls] = [
         Calls(
             evidence: ["<|channel|>"], opening: "<|start|>", syntax: .channels,
-            parts: ["<|channel|>", "<|constrain|>", "<|message|>", "<|end|>"], ends: ["<|call|>", "<|return|>"]),
+            parts: ["<|channel|>", "<|constrain|>", "<|message|>", "<|end|>", "<|call|>", "<|return|>"],
+            ends: ["<|call|>", "<|return|>"]),
         Calls(
             evidence: ["<|tool_call>"], opening: "<|tool_call>", closing: "<tool_call|>", syntax: .marked,
             parts: ["<|\"|>"], ends: ["<|tool_response>"]),
@@ -84,7 +85,8 @@ struct AnswerFormat: Sendable, Hashable {
         calls = Self.calls.first { $0.evidence.contains { template.contains($0) } }
         guard calls?.syntax != .channels else { return }
         reasoning = Self.reasoning.first { brackets in
-            template.contains(brackets.closing) || tokenizer?.id(of: brackets.closing) != nil
+            template.contains(brackets.opening) || template.contains(brackets.closing)
+                || tokenizer?.id(of: brackets.closing) != nil
         }
     }
 

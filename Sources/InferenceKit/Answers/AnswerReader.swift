@@ -207,11 +207,15 @@ struct AnswerReader {
     private mutating func takeChannel(_ marker: String) {
         switch marker {
         case "<|message|>" where place == .head: beginMessage()
-        case "<|start|>", "<|end|>", "<|channel|>" where place != .head:
+        case "<|channel|>", "<|constrain|>", "<|message|>":
+            if place == .head || marker == "<|constrain|>" { return held += marker }
+            // A message without its beginning.
             if place == .call { endCall() }
-            (place, held) = (.head, marker == "<|channel|>" ? marker : "")
-        case "<|start|>", "<|end|>": held = ""
-        default: held += marker
+            (place, held) = (.head, marker)
+        default:
+            // The beginning or the end of a message.
+            if place == .call { endCall() }
+            (place, held) = (.head, "")
         }
     }
 

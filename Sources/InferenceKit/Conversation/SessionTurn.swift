@@ -75,9 +75,17 @@ struct SessionTurn {
         let stream = try await session.model.stream(messages: messages, options: options, config: config)
         let holds = !settings.guardrails.isEmpty
         var held: [GenerationChunk] = []
-        let job = job
-        let result = try await stream.collectWithMetadata { chunk in
-            if holds { held.append(chunk) } else { job.send(.chunk(chunk)) }
+        var text = ""
+        let result: GenerationResult
+        do throws(AIError) {
+            result = try await stream.collectWithMetadata { chunk in
+                text += chunk.text
+                if holds { held.append(chunk) } else { job.send(.chunk(chunk)) }
+            }
+        } catch {
+            // Not every provider gives a last chunk to whoever cancels.
+            guard Task.isCancelled else { throw error }
+            return GenerationResult(text: text, finishReason: .cancelled)
         }
         meter.learn(messages, options, result.usage)
         guard holds else { return result }

@@ -2,6 +2,29 @@ public import HubChatTemplates
 import HubCore
 
 extension Transcript {
+    /// A conversation that was kept as messages. Of system messages the last counts.
+    public init(_ messages: some Sequence<Message>) {
+        for message in messages {
+            let text = message.content ?? ""
+            switch message.role {
+            case .system: entries.append(.instructions(text))
+            case .user: entries.append(.prompt(Prompt(text, images: message.images)))
+            case .tool:
+                entries.append(
+                    .toolOutput(
+                        ToolOutput(
+                            callID: message.toolCallID ?? "", name: message.name ?? "", text: text, isError: false)))
+            case .assistant where !message.toolCalls.isEmpty:
+                let calls = message.toolCalls.map {
+                    GeneratedToolCall(id: $0.id, name: $0.name, arguments: JSON.object($0.arguments).text())
+                }
+                entries.append(.toolCalls(ToolCalls(calls: calls, text: text, reasoning: message.reasoning)))
+            case .assistant:
+                entries.append(.response(Response(text: text, reasoning: message.reasoning, finishReason: .stop)))
+            }
+        }
+    }
+
     /// The conversation as a model gets it: the instructions, a summary of what was dropped, and the turns after it.
     /// Reasoning is sent only with the calls of the turn under way: models are trained without that of earlier ones.
     public var messages: [Message] {

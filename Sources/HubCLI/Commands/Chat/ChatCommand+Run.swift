@@ -6,6 +6,7 @@ import InferenceKit
 extension ChatCommand {
     static func run(_ context: Context, _ request: Request) async throws {
         let attachments = try await Attachments.read(request.attachments, context)
+        let tools = try ChatTools(request.tools, allowed: request.allowedTools, context)
         let prompt = try await prompt(request, context)
         if prompt == nil { try ChatSession.checkTerminal(context, once: "hub chat MODEL PROMPT") }
         let (source, reasons) = try await ModelSource.choose(request.wish, context)
@@ -13,7 +14,7 @@ extension ChatCommand {
         reasons.tell(context.output, all: request.explains && context.mode != .json)
         if request.explains { report.reasons = reasons }
         context.output.document(report.json)
-        let speaker = try await speaker(source, request, attachments, context)
+        let speaker = try await speaker(source, request, attachments, context).using(tools)
         let conversation = Conversation(
             speaker, request.config, system: request.system, timeout: request.wish.timeout)
         guard let prompt else {
@@ -91,8 +92,7 @@ extension ChatCommand {
         var conversation = conversation
         var printer = AnswerPrinter(context.output)
         var tokens: [TokenLog] = []
-        let tokenizer =
-            if case .local(let model, _) = conversation.speaker { model.tokenizer } else { nil as Tokenizer? }
+        let tokenizer = conversation.speaker.tokenizer
         do {
             let result = try await conversation.answer(message) { chunk in
                 printer.show(chunk)
