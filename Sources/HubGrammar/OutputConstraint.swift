@@ -30,7 +30,8 @@ public struct OutputConstraint: Sendable, Hashable {
 
     enum Form: Sendable, Hashable {
         case answer(OutputGrammar, Reasoning?)
-        case sections([Section])
+        /// With what the text has begun with already.
+        case sections([Section], String)
     }
 
     let form: Form
@@ -41,8 +42,10 @@ public struct OutputConstraint: Sendable, Hashable {
     }
 
     /// The text is free but for what follows markers: tool calls.
-    public static func sections(_ sections: [Section]) -> OutputConstraint {
-        OutputConstraint(form: .sections(sections))
+    ///
+    /// - Parameter opening: what the prompt ends with that belongs to the text.
+    public static func sections(_ sections: [Section], after opening: String = "") -> OutputConstraint {
+        OutputConstraint(form: .sections(sections, opening))
     }
 
     /// The grammar of the whole answer; nil if there is none.

@@ -34,8 +34,8 @@ public struct OutputGrammar: Sendable, Hashable {
         }
     }
 
-    private init(_ source: Source, schema: JSON) throws(AIError) {
-        var compiler = SchemaCompiler(schema)
+    private init(_ source: Source, schema: JSON, inner: [String] = []) throws(AIError) {
+        var compiler = SchemaCompiler(SchemaDocument(schema, inner: inner))
         let symbol = try compiler.compile()
         try self.init(source, compiler.builder, symbol)
     }
@@ -49,6 +49,33 @@ public struct OutputGrammar: Sendable, Hashable {
     ///
     /// - Throws: ``ErrorCode/invalidInput`` that names a keyword that is not supported, with its JSON pointer.
     public init(jsonSchema schema: JSON) throws(AIError) { try self.init(.schema(schema), schema: schema) }
+
+    /// Calls of tools as JSON: `{"name": "f", "arguments": {...}}`.
+    ///
+    /// - Parameters:
+    ///   - tools: their names and the schemas of their arguments.
+    ///   - key: what the arguments stand under.
+    ///   - isList: whether the text is a list of calls rather than one.
+    /// - Throws: As ``init(jsonSchema:)``.
+    public init(
+        calls tools: [(name: String, parameters: JSON)], argumentsKey key: String, isList: Bool = false
+    ) throws(AIError) {
+        let calls = tools.map { tool in
+            JSON.object([
+                "type": "object", "required": .array(["name", .string(key)]),
+                "properties": .object(
+                    JSONObject([
+                        (key: "name", value: .object(["const": .string(tool.name)])), (key: key, value: tool.parameters),
+                    ])),
+            ])
+        }
+        let call = JSON.object(["anyOf": .array(calls)])
+        let schema = isList ? JSON.object(["type": "array", "minItems": 1, "items": call]) : call
+        let inner = tools.indices.map {
+            SchemaDocument.pointer(isList ? "/items" : "", "anyOf", String($0), "properties", key)
+        }
+        try self.init(.schema(schema), schema: schema, inner: inner)
+    }
 
     /// A text that is a regular expression as a whole: ECMA-262 without lookaround and back-references.
     ///
@@ -78,6 +105,15 @@ public struct OutputGrammar: Sendable, Hashable {
     private static func known(_ source: Source, _ schema: JSON) -> OutputGrammar {
         do throws(AIError) { return try OutputGrammar(source, schema: schema) } catch {
             preconditionFailure("\(error)")
+        }
+    }
+
+    /// Whether a JSON value fits the schema, in whatever form it is written; true for a grammar that is no schema.
+    public func fits(_ value: JSON) -> Bool {
+        switch source {
+        case .jsonObject: value.object != nil
+        case .schema(let schema): (try? SchemaCheck(SchemaDocument(schema)).fits(value, "")) ?? false
+        case .json, .regularExpression, .gbnf: true
         }
     }
 

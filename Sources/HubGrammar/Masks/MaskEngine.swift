@@ -21,7 +21,7 @@ package final class MaskEngine: @unchecked Sendable {
     private let isFreeAfterwards: Bool
     /// A token that makes a beginning free: that of reasoning.
     private let openingID: Int?
-    package let start: State
+    package private(set) var start: State
     private let plainCharacter: [RegexStore.ID]
 
     private var masks: [State: [UInt64]] = [:]
@@ -46,6 +46,7 @@ package final class MaskEngine: @unchecked Sendable {
         var markers: [[UInt8]] = []
         var opening: String?
         var isFreeAtStart = true
+        var written = ""
         switch constraint.form {
         case .answer(let grammar, let reasoning):
             grammars = [grammar.compiled]
@@ -56,7 +57,8 @@ package final class MaskEngine: @unchecked Sendable {
             }
             isFreeAtStart = reasoning != nil && reasoning?.opening == nil
             isFreeAfterwards = false
-        case .sections(let sections):
+        case .sections(let sections, let begun):
+            written = begun
             for section in sections {
                 grammars.append(try section.grammar.afterSpace())
                 markers.append(Array(section.marker.utf8))
@@ -75,6 +77,8 @@ package final class MaskEngine: @unchecked Sendable {
             // An expression that the grammar does not have gets a number that another may get later.
             return id < grammar.store.count ? id : RegexStore.nothing
         }
+        // What a prompt has begun in another form is free.
+        start = written.utf8.reduce(start) { state, byte in step(state, byte) ?? Self.free }
     }
 
     private static let free = State(part: -1, place: 0)

@@ -55,10 +55,10 @@ struct RegexStore: Sendable {
     /// The parts of an alternative or an intersection.
     func parts(_ node: Node) -> [ID] { lists[Int(node.first)] }
 
-    private mutating func add(_ node: Node, _ facts: @autoclosure () -> Facts) -> ID {
+    private mutating func add(_ node: Node, _ facts: Facts) -> ID {
         if let known = ids[node] { return known }
         let id = ID(nodes.count)
-        self.facts.append(facts())
+        self.facts.append(facts)
         nodes.append(node)
         ids[node] = id
         return id

@@ -20,7 +20,7 @@ struct SchemaCompiler {
     /// Schemas within schemas.
     private static let deepest = 500
 
-    init(_ schema: JSON) { document = SchemaDocument(schema) }
+    init(_ document: SchemaDocument) { self.document = document }
 
     /// The whole schema.
     mutating func compile() throws(AIError) -> GrammarSymbol { try symbol(Key(pointers: [""])) }

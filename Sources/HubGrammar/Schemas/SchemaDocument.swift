@@ -3,8 +3,10 @@ import HubCore
 /// A schema with its parts by JSON pointer (https://www.rfc-editor.org/rfc/rfc6901).
 struct SchemaDocument: Sendable {
     private let root: JSON
+    /// Where schemas begin that are documents of their own: their references are to themselves.
+    private let inner: [String]
 
-    init(_ root: JSON) { self.root = root }
+    init(_ root: JSON, inner: [String] = []) { (self.root, self.inner) = (root, inner) }
 
     /// What constrains values and is understood.
     private static let understood: Set<String> = [
@@ -112,10 +114,11 @@ struct SchemaDocument: Sendable {
         guard let text = reference.string, text == "#" || text.hasPrefix("#/") else {
             throw Self.error(pointer, "only references within the document, such as #/$defs/name, are supported")
         }
-        guard let target = PercentEncoding.decode(text.dropFirst()), self[target] != nil else {
+        let base = inner.first { pointer == $0 || pointer.hasPrefix($0 + "/") } ?? ""
+        guard let target = PercentEncoding.decode(text.dropFirst()), self[base + target] != nil else {
             throw Self.error(pointer, "there is nothing at \(text.printable)")
         }
-        return target
+        return base + target
     }
 }
 
