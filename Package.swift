@@ -94,7 +94,7 @@ let package = Package(
             path: "Benchmarks",
             exclude: [
                 "Data", "catalog_peer.py", "encoder_models.py", "encoders_peer.py", "family_models.py",
-                "inference_models.py",
+                "grammar_peer.py", "inference_models.py",
                 "llama_cpp_peer.py", "requirements.txt", "sentences_peer.py", "synthetic_models.py",
                 "tokenizer_peer.py", "transformers_peer.py",
             ],
@@ -115,6 +115,10 @@ let package = Package(
         // The tests' inference router for Python's clients.
         .executableTarget(
             name: "RouterStandIn", dependencies: ["Libc", "Support"], path: "Tests/StandIn",
+            swiftSettings: swiftSettings),
+        // Answers to schemas on standard input, for Python's validator.
+        .executableTarget(
+            name: "SchemaRuns", dependencies: ["HubCore", "HubGrammar", "InferenceKit"], path: "Tests/SchemaRuns",
             swiftSettings: swiftSettings),
         tests("HubCore", []),
         tests("Catalog", ["HubCore"]),

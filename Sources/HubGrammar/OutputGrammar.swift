@@ -65,7 +65,8 @@ public struct OutputGrammar: Sendable, Hashable {
                 "type": "object", "required": .array(["name", .string(key)]),
                 "properties": .object(
                     JSONObject([
-                        (key: "name", value: .object(["const": .string(tool.name)])), (key: key, value: tool.parameters),
+                        (key: "name", value: .object(["const": .string(tool.name)])),
+                        (key: key, value: tool.parameters),
                     ])),
             ])
         }

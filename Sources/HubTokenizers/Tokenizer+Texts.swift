@@ -10,7 +10,8 @@ extension Tokenizer {
         guard isByteLevel || decoder.stages.allSatisfy(Self.isLocal) else {
             throw AIError(
                 .unsupportedModel,
-                "the tokenizer (\(kind)) writes a token differently beside others, so its model cannot be held to a grammar")
+                "the tokenizer (\(kind)) writes a token differently beside others, so its model cannot be held to a grammar"
+            )
         }
         model.vocabulary.forEach { id, spelling in
             let id = Int(id)

@@ -100,7 +100,8 @@ final class PushdownAutomaton {
             if lexer.store.isNullable(rest) { ended.append(Return(place: item.place, returns: item.returns)) }
         }
         goOn(from: ended, &closing)
-        let made = closing.items.isEmpty && closing.calls.isEmpty && !closing.isComplete ? Self.dead : close(&closing)
+        let made =
+            closing.items.isEmpty && closing.calls.isEmpty && !closing.isComplete ? Self.dead : close(&closing)
         rows[Int(state) * classCount + byteClass] = made
         return made
     }

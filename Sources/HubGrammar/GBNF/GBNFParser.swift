@@ -76,7 +76,9 @@ struct GBNFParser {
 
     private mutating func rule() throws(AIError) {
         let name = name()
-        guard !name.isEmpty else { throw error("a rule's name is expected, not \"\(peek.map(String.init)?.printable ?? "")\"") }
+        guard !name.isEmpty else {
+            throw error("a rule's name is expected, not \"\(peek.map(String.init)?.printable ?? "")\"")
+        }
         try skip(newlines: false)
         for scalar in "::=".unicodeScalars {
             guard take(scalar) else { throw error("::= must follow the name \(name)") }
@@ -93,7 +95,9 @@ struct GBNFParser {
     private mutating func choice(isNested: Bool) throws(AIError) -> Expression {
         depth += 1
         defer { depth -= 1 }
-        guard depth <= Self.deepest else { throw error("there are more than \(Self.deepest) levels of parentheses") }
+        guard depth <= Self.deepest else {
+            throw error("there are more than \(Self.deepest) levels of parentheses")
+        }
         var parts = [try sequence(isNested: isNested)]
         while take("|") {
             try skip(newlines: true)
@@ -223,7 +227,8 @@ struct GBNFParser {
 
     private mutating func hexadecimal(_ digits: Int) throws(AIError) -> Unicode.Scalar {
         let text = String(String.UnicodeScalarView(scalars[at...].prefix(digits)))
-        guard text.unicodeScalars.count == digits, text.allSatisfy(\.isHexDigit), let value = UInt32(text, radix: 16),
+        guard text.unicodeScalars.count == digits, text.allSatisfy(\.isHexDigit),
+            let value = UInt32(text, radix: 16),
             let scalar = Unicode.Scalar(value)
         else { throw error("\(digits) hexadecimal digits of a character must follow") }
         at += digits

@@ -22,8 +22,12 @@ struct MarkerSearch {
                     let text = place + [byte]
                     let suffixes = (0...text.count).lazy.map { text.dropFirst($0) }
                     for suffix in suffixes {
-                        if let marker = markers.firstIndex(where: { suffix.elementsEqual($0) }) { return .found(marker) }
-                        if let next = places.firstIndex(where: { suffix.elementsEqual($0) }) { return .at(Int32(next)) }
+                        if let marker = markers.firstIndex(where: { suffix.elementsEqual($0) }) {
+                            return .found(marker)
+                        }
+                        if let next = places.firstIndex(where: { suffix.elementsEqual($0) }) {
+                            return .at(Int32(next))
+                        }
                     }
                     return .at(0)
                 })

@@ -240,7 +240,9 @@ package final class MaskEngine: @unchecked Sendable {
     // MARK: Forced text
 
     /// The bytes of some tokens.
-    package func text(of ids: [Int]) -> [UInt8] { ids.flatMap { vocabulary.isText($0) ? vocabulary.bytes($0) : [] } }
+    package func text(of ids: [Int]) -> [UInt8] {
+        ids.flatMap { vocabulary.isText($0) ? vocabulary.bytes($0) : [] }
+    }
 
     /// The bytes that must come next, and whether they are the last of the text.
     package func forced(_ state: State) -> (bytes: [UInt8], isAll: Bool) {

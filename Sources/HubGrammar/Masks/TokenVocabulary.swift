@@ -48,7 +48,9 @@ package final class TokenVocabulary: Sendable {
         }
         (self.spellings, self.offsets) = (spellings, offsets)
         isText = texts.map { $0 != nil }
-        self.special = special.keys.filter { texts.indices.contains($0) && texts[$0] == nil }.sorted().map { Int32($0) }
+        self.special = special.keys.filter { texts.indices.contains($0) && texts[$0] == nil }.sorted().map {
+            Int32($0)
+        }
         let words = (texts.count + 63) / 64
         var plain = [[UInt64]](repeating: [UInt64](repeating: 0, count: words), count: Self.longestPlain + 1)
         var ids: [Int32] = []
@@ -128,7 +130,11 @@ package final class TokenVocabulary: Sendable {
             }
             tree.deepest = max(tree.deepest, path.count)
             if let node = path.last {
-                if tree.tokens[node] < 0 { tree.tokens[node] = id } else { twins[tree.tokens[node], default: []].append(id) }
+                if tree.tokens[node] < 0 {
+                    tree.tokens[node] = id
+                } else {
+                    twins[tree.tokens[node], default: []].append(id)
+                }
             }
         }
         for node in path { tree.ends[node] = Int32(tree.bytes.count) }

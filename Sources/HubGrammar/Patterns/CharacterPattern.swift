@@ -74,7 +74,9 @@ extension RegexStore {
             var result = Anchored()
             for part in parts {
                 let found = anchored(part, encoding)
-                for (start, end) in Self.places { result[start, end] = either([result[start, end], found[start, end]]) }
+                for (start, end) in Self.places {
+                    result[start, end] = either([result[start, end], found[start, end]])
+                }
             }
             return result
         case .sequence(let parts):

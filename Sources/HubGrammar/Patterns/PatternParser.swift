@@ -193,7 +193,8 @@ struct PatternParser {
 
     private mutating func hexadecimal(_ digits: Int) throws(AIError) -> CodePoints {
         let text = String(String.UnicodeScalarView(scalars[at...].prefix(digits)))
-        guard text.unicodeScalars.count == digits, text.allSatisfy(\.isHexDigit), let value = UInt32(text, radix: 16)
+        guard text.unicodeScalars.count == digits, text.allSatisfy(\.isHexDigit),
+            let value = UInt32(text, radix: 16)
         else { throw error("\(digits) hexadecimal digits must follow") }
         at += digits
         return CodePoints([value...value])

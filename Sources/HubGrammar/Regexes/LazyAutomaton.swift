@@ -49,7 +49,8 @@ struct LazyAutomaton: Sendable {
         var parents: [State: State] = [id: id]
         var stack = [id]
         while let state = stack.popLast() {
-            if store.isNullable(state) || life(state) == 1 || !store.isBoolean(state) && state != RegexStore.nothing {
+            if store.isNullable(state) || life(state) == 1 || !store.isBoolean(state) && state != RegexStore.nothing
+            {
                 var at = state
                 while true {
                     setLife(at, 1)

@@ -13,7 +13,9 @@ extension RegexStore {
         case .plain: return utf8(set)
         case .jsonString:
             var parts = [utf8(set.subtracting(Self.escaped))]
-            for value in [0x22, 0x5C] + Array(0 as UInt32..<0x20) where set.contains(value) { parts.append(escape(value)) }
+            for value in [0x22, 0x5C] + Array(0 as UInt32..<0x20) where set.contains(value) {
+                parts.append(escape(value))
+            }
             return either(parts)
         }
     }

@@ -179,7 +179,9 @@ struct RegexStore: Sendable {
     }
 
     /// One of several texts, as a tree of their beginnings.
-    mutating func literals(_ texts: [[UInt8]]) -> ID { literals(texts.sorted { $0.lexicographicallyPrecedes($1) }[...], 0) }
+    mutating func literals(_ texts: [[UInt8]]) -> ID {
+        literals(texts.sorted { $0.lexicographicallyPrecedes($1) }[...], 0)
+    }
 
     private mutating func literals(_ texts: ArraySlice<[UInt8]>, _ depth: Int) -> ID {
         var parts: [ID] = []

@@ -58,7 +58,8 @@ struct GrammarBuilder {
     mutating func repeated(_ symbol: GrammarSymbol, _ low: Int, _ high: Int?) throws(AIError) -> GrammarSymbol {
         if case .terminal(let id) = symbol, !store.isBoolean(id) { return .terminal(store.repeated(id, low, high)) }
         guard low <= Self.most, high ?? 0 <= Self.most else {
-            throw AIError(.invalidInput, "the grammar is too large: something is repeated more than \(Self.most) times")
+            throw AIError(
+                .invalidInput, "the grammar is too large: something is repeated more than \(Self.most) times")
         }
         var rest: GrammarSymbol
         if let high {

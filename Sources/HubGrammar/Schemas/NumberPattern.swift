@@ -56,7 +56,8 @@ struct NumberPattern {
         signs.insert(UInt8(ascii: "-"))
         let exponent = store.optional(
             store.sequence([
-                store.bytes(letters), store.optional(store.bytes(signs)), store.repeated(digits(0, 9, &store), 1, 2),
+                store.bytes(letters), store.optional(store.bytes(signs)),
+                store.repeated(digits(0, 9, &store), 1, 2),
             ]))
         return store.sequence([sign, whole, fraction, exponent])
     }
@@ -66,7 +67,8 @@ struct NumberPattern {
     }
 
     /// Numbers without a sign between two.
-    private func magnitudes(_ low: DecimalBound, _ high: DecimalBound?, _ store: inout RegexStore) -> RegexStore.ID {
+    private func magnitudes(_ low: DecimalBound, _ high: DecimalBound?, _ store: inout RegexStore) -> RegexStore.ID
+    {
         let most = high?.whole.count ?? max(isWhole ? Self.mostWhole : Self.mostReal, low.whole.count)
         guard low.whole.count <= most else { return RegexStore.nothing }
         var parts: [RegexStore.ID] = []
@@ -95,7 +97,9 @@ struct NumberPattern {
     }
 
     /// The rest of a number that begins as a bound does, from a digit on, and is not below it.
-    private func atLeast(_ bound: DecimalBound, _ at: Int, _ places: Int, _ store: inout RegexStore) -> RegexStore.ID {
+    private func atLeast(_ bound: DecimalBound, _ at: Int, _ places: Int, _ store: inout RegexStore)
+        -> RegexStore.ID
+    {
         if at < bound.whole.count {
             let digit = bound.whole[at]
             let above = store.then(digits(digit + 1, 9, &store), free(bound.whole.count - at - 1, places, &store))
@@ -125,7 +129,8 @@ struct NumberPattern {
     }
 
     /// The same for a number that is not above a bound.
-    private func atMost(_ bound: DecimalBound, _ at: Int, _ places: Int, _ store: inout RegexStore) -> RegexStore.ID {
+    private func atMost(_ bound: DecimalBound, _ at: Int, _ places: Int, _ store: inout RegexStore) -> RegexStore.ID
+    {
         if at < bound.whole.count {
             let digit = bound.whole[at]
             let below =

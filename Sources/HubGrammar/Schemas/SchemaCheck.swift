@@ -12,7 +12,9 @@ struct SchemaCheck {
 
     /// - Parameter path: the schemas that this value is being held against.
     private func fits(_ value: JSON, _ pointer: String, _ path: [String]) throws(AIError) -> Bool {
-        guard !path.contains(pointer) else { throw SchemaDocument.error(pointer, "the schema leads back to itself") }
+        guard !path.contains(pointer) else {
+            throw SchemaDocument.error(pointer, "the schema leads back to itself")
+        }
         let path = path + [pointer]
         switch try document.schema(pointer) {
         case .all(let takesAll): return takesAll
@@ -28,10 +30,14 @@ struct SchemaCheck {
                 }
                 guard fitsOne else { return false }
             }
-            if let type = keywords["type"], !(type.array ?? [type]).contains(where: { Self.has(value, $0.string ?? "") }) {
+            if let type = keywords["type"],
+                !(type.array ?? [type]).contains(where: { Self.has(value, $0.string ?? "") })
+            {
                 return false
             }
-            if let list = keywords["enum"]?.array, !list.contains(where: { Self.areEqual($0, value) }) { return false }
+            if let list = keywords["enum"]?.array, !list.contains(where: { Self.areEqual($0, value) }) {
+                return false
+            }
             if let constant = keywords.members.last(where: { $0.key == "const" })?.value,
                 !Self.areEqual(constant, value)
             {
@@ -57,7 +63,9 @@ struct SchemaCheck {
             }
             return true
         case .object(let object):
-            for name in (keywords["required"]?.array ?? []).compactMap(\.string) where object[name] == nil { return false }
+            for name in (keywords["required"]?.array ?? []).compactMap(\.string) where object[name] == nil {
+                return false
+            }
             for (name, member) in object.members {
                 let isKnown = keywords["properties"]?.object?[name] != nil
                 guard isKnown || keywords["additionalProperties"] != nil else { continue }
@@ -72,7 +80,8 @@ struct SchemaCheck {
             guard let number = value.double else { return true }
             func bound(_ name: String) -> Double? { keywords[name]?.double }
             return number >= bound("minimum") ?? -.infinity && number <= bound("maximum") ?? .infinity
-                && number > bound("exclusiveMinimum") ?? -.infinity && number < bound("exclusiveMaximum") ?? .infinity
+                && number > bound("exclusiveMinimum") ?? -.infinity
+                && number < bound("exclusiveMaximum") ?? .infinity
         }
     }
 
@@ -93,7 +102,8 @@ struct SchemaCheck {
     private static func has(_ value: JSON, _ type: String) -> Bool {
         switch (value, type) {
         case (.null, "null"), (.bool, "boolean"), (.string, "string"), (.array, "array"), (.object, "object"): true
-        case (.int, "number"), (.double, "number"), (.longNumber, "number"), (.int, "integer"), (.longNumber, "integer"):
+        case (.int, "number"), (.double, "number"), (.longNumber, "number"), (.int, "integer"),
+            (.longNumber, "integer"):
             true
         case (.double(let number), "integer"): number == number.rounded()
         default: false

@@ -87,7 +87,9 @@ struct SchemaCompiler {
             case "null": parts.append([literal("null")])
             case "boolean": parts += [[literal("true")], [literal("false")]]
             case "integer", "number":
-                parts.append([.terminal(NumberPattern(members, isWhole: type == "integer").expression(&builder.store))])
+                parts.append([
+                    .terminal(NumberPattern(members, isWhole: type == "integer").expression(&builder.store))
+                ])
             case "string": parts.append([.terminal(string(members))])
             case "array": parts.append(try array(members))
             default: parts.append(try object(members))
@@ -117,7 +119,9 @@ struct SchemaCompiler {
         var lists: [[JSON]] = []
         for member in members {
             if let list = member.keywords["enum"]?.array { lists.append(list) }
-            if let value = member.keywords.members.last(where: { $0.key == "const" })?.value { lists.append([value]) }
+            if let value = member.keywords.members.last(where: { $0.key == "const" })?.value {
+                lists.append([value])
+            }
         }
         guard let first = lists.first else { return nil }
         var values: [JSON] = []
@@ -169,7 +173,9 @@ struct SchemaCompiler {
         guard low <= high ?? .max else { return [.nothing] }
         guard high != 0 else { return [literal("[]")] }
         let key = Key(
-            pointers: members.filter { $0.keywords["items"] != nil }.map { SchemaDocument.pointer($0.pointer, "items") })
+            pointers: members.filter { $0.keywords["items"] != nil }.map {
+                SchemaDocument.pointer($0.pointer, "items")
+            })
         let element = try symbol(key)
         let next = try builder.choice([[separator(","), element]])
         let rest = try builder.repeated(next, max(0, low - 1), high.map { $0 - 1 })
@@ -258,7 +264,8 @@ enum JSONSpelling {
         case .string(let text): "\"\(content(text))\""
         case .array(let elements): "[" + elements.map(self.value).joined(separator: ",") + "]"
         case .object(let object):
-            "{" + object.members.map { "\"\(content($0.key))\":\(self.value($0.value))" }.joined(separator: ",") + "}"
+            "{" + object.members.map { "\"\(content($0.key))\":\(self.value($0.value))" }.joined(separator: ",")
+                + "}"
         default: value.text()
         }
     }

@@ -80,20 +80,25 @@ struct SchemaDocument: Sendable {
         switch keyword {
         case "type":
             let names = value.array ?? [value]
-            try require(!names.isEmpty && names.allSatisfy { Self.types.contains($0.string ?? "") },
+            try require(
+                !names.isEmpty && names.allSatisfy { Self.types.contains($0.string ?? "") },
                 "one of \(Self.types.joined(separator: ", ")), or a list of them")
         case "properties": try require(value.object != nil, "an object")
         case "required":
             try require(value.array?.allSatisfy { $0.string != nil } ?? false, "a list of names")
         case "additionalProperties", "items": try require(value.object != nil || value.bool != nil, "a schema")
         case "minItems", "maxItems", "minLength", "maxLength":
-            try require(value.count.map { (0...Self.largest).contains($0) } ?? false, "a whole number from 0 to \(Self.largest)")
+            try require(
+                value.count.map { (0...Self.largest).contains($0) } ?? false,
+                "a whole number from 0 to \(Self.largest)")
         case "enum": try require(value.array.map { !$0.isEmpty } ?? false, "a list with a value")
         case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
             try require(value.double?.isFinite ?? false, "a number")
         case "pattern":
             try require(value.string != nil, "a regular expression")
-            do { _ = try PatternParser.parse(value.string ?? "") } catch { throw Self.error(pointer, error.message) }
+            do { _ = try PatternParser.parse(value.string ?? "") } catch {
+                throw Self.error(pointer, error.message)
+            }
         case "format":
             guard StringFormats.patterns[value.string ?? ""] != nil else {
                 throw Self.error(

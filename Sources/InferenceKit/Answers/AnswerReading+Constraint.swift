@@ -16,15 +16,19 @@ extension AnswerReading {
 
     /// Holds the calls of tools to their schemas; nil for a model that knows no calls, or none whose arguments are JSON
     /// behind a text that is known beforehand.
-    func callConstraint() throws(AIError) -> OutputConstraint? {
+    ///
+    /// - Parameter template: the chat template, for forms that changed with time.
+    func callConstraint(_ template: String) throws(AIError) -> OutputConstraint? {
         guard let calls = format.calls, !tools.isEmpty else { return nil }
         let known = tools.map { (name: $0["function"]?["name"]?.string ?? "", parameters: Self.parameters($0)) }
         var sections: [OutputConstraint.Section] = []
         switch calls.syntax {
         case .json(let key):
             sections.append(.init(after: calls.opening, try OutputGrammar(calls: known, argumentsKey: key)))
+        case .listOrNamed where !template.contains("[ARGS]"):
+            let list = try OutputGrammar(calls: known, argumentsKey: "arguments", isList: true)
+            sections.append(.init(after: calls.opening, list))
         case .listOrNamed:
-            // Mistral's newer models write `[ARGS]` behind the name, older ones a list.
             for tool in known {
                 sections.append(.init(after: tool.name + "[ARGS]", try OutputGrammar(jsonSchema: tool.parameters)))
             }

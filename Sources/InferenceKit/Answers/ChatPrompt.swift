@@ -48,7 +48,8 @@ struct ChatPrompt: Sendable {
         }
         text = rendered.text
         demand(options.toolChoice, template.source)
-        constraint = if let grammar { reading.constraint(grammar) } else { try reading.callConstraint() }
+        constraint =
+            if let grammar { reading.constraint(grammar) } else { try reading.callConstraint(template.source) }
     }
 
     /// - Throws: ``ErrorCode/invalidInput`` for tools that the template or this library does not know how to use.
@@ -86,7 +87,9 @@ struct ChatPrompt: Sendable {
         } else if let name = ["enable_thinking", "thinking"].first(where: template.has) {
             variables[name] = .bool(effort != .none)
         } else if template.has("reasoning_effort") || effort != .none || format.reasoning != nil {
-            let known = template.has("reasoning_effort") ? "takes the reasoning efforts low, medium and high" : "takes no reasoning effort"
+            let known =
+                template.has("reasoning_effort")
+                ? "takes the reasoning efforts low, medium and high" : "takes no reasoning effort"
             throw AIError(
                 .invalidInput, "\(template.path): the chat template \(known), not \(word)",
                 context: .init(path: template.path))

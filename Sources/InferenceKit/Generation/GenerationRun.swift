@@ -177,7 +177,8 @@ final class GenerationRun: StepClient, @unchecked Sendable {
         let logprobs = logits.flatMap { self.logprobs(id, $0) }
         job.send(
             GenerationChunk(
-                text: piece.text, reasoning: piece.reasoning, tokenCount: 1, tokenId: id, logprob: logprobs?.chosen, topLogprobs: logprobs?.top ?? [],
+                text: piece.text, reasoning: piece.reasoning, tokenCount: 1, tokenId: id, logprob: logprobs?.chosen,
+                topLogprobs: logprobs?.top ?? [],
                 tokensPerSecond: statistics.tokensPerSecond))
     }
 

@@ -37,7 +37,8 @@ final class GrammarEngines: Sendable {
                 let place = state.engines.firstIndex { $0.constraint == constraint && $0.ends == ends }
                 var kept = place.map { state.engines.remove(at: $0) }
                 if kept.map({ $0.engine.stateCount > Self.mostStates }) ?? true {
-                    kept = Kept(constraint: constraint, ends: ends, engine: try MaskEngine(constraint, tree, ends: ends))
+                    kept = Kept(
+                        constraint: constraint, ends: ends, engine: try MaskEngine(constraint, tree, ends: ends))
                 }
                 guard let kept else { preconditionFailure("an engine was made") }
                 state.engines.append(kept)
