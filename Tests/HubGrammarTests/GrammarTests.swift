@@ -31,7 +31,7 @@ import Testing
                 #expect(grammar.allows(text) && grammar.fits(value))
             }
         }
-        #expect(whole > 100)
+        #expect(whole > 60)
     }
 
     /// What a mask forbids begins no text of the language: every other byte is tried, and its texts are none.

@@ -180,8 +180,10 @@ package final class MaskEngine: @unchecked Sendable {
             let head = node.kind == .then ? store[node.first] : node
             guard head.kind == .repeated, head.first == plainCharacter[Int(state.part)] else { continue }
             if head.high < 0 { return .max }
-            // Only a quote follows, so the tokens are exactly those that are short enough.
-            if items.count == 1, node.kind == .then { longest = Int(head.high) }
+            // If only a quote follows, the tokens are exactly those that are short enough.
+            if items.count == 1, node.kind == .then, store.beginsWith(UInt8(ascii: "\""), node.second) {
+                longest = Int(head.high)
+            }
         }
         return longest
     }

@@ -55,6 +55,13 @@ struct RegexStore: Sendable {
     /// The parts of an alternative or an intersection.
     func parts(_ node: Node) -> [ID] { lists[Int(node.first)] }
 
+    /// Whether an expression is a sequence that begins with one byte alone.
+    func beginsWith(_ byte: UInt8, _ id: ID) -> Bool {
+        let node = self[id]
+        let head = node.kind == .then ? self[node.first] : node
+        return head.kind == .bytes && sets[Int(head.first)] == ByteSet(byte)
+    }
+
     private mutating func add(_ node: Node, _ facts: Facts) -> ID {
         if let known = ids[node] { return known }
         let id = ID(nodes.count)

@@ -36,7 +36,7 @@ struct SchemaCompiler {
         }
         var members: [Member] = []
         for pointer in key.pointers {
-            guard try gather(pointer, [], &members) else { return .nothing }
+            guard try gather(pointer, [], key.decided, &members) else { return .nothing }
         }
         let rule = builder.open()
         open[key] = rule
@@ -48,7 +48,9 @@ struct SchemaCompiler {
     /// Adds a schema and what it refers to.
     ///
     /// - Returns: false if one of them takes nothing.
-    private func gather(_ pointer: String, _ path: [String], _ members: inout [Member]) throws(AIError) -> Bool {
+    private func gather(
+        _ pointer: String, _ path: [String], _ decided: Set<String>, _ members: inout [Member]
+    ) throws(AIError) -> Bool {
         if members.contains(where: { $0.pointer == pointer }) { return true }
         guard !path.contains(pointer) else {
             throw SchemaDocument.error(pointer, "the $ref leads back to itself")
@@ -58,7 +60,10 @@ struct SchemaCompiler {
         case .keywords(let keywords):
             if let reference = keywords["$ref"] {
                 let target = try document.target(reference, SchemaDocument.pointer(pointer, "$ref"))
-                guard try gather(target, path + [pointer], &members) else { return false }
+                guard !decided.contains(target) else {
+                    throw SchemaDocument.error(target, "a branch of anyOf leads back to itself")
+                }
+                guard try gather(target, path + [pointer], decided, &members) else { return false }
             }
             members.append((pointer, keywords))
             return true

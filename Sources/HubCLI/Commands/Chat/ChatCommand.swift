@@ -45,7 +45,8 @@ enum ChatCommand {
         operands: [Operand("MODEL", .optional, .modelOrFolder), Operand("PROMPT", .any, .text)],
         flags: [
             model.flag, ProviderFlags.provider.flag, system.flag, attach.flag, AnswerForm.schema.flag,
-            AnswerForm.grammar.flag, AnswerForm.regex.flag, ChatTools.tool.flag, ChatTools.allow.flag, ProviderFlags.why.flag,
+            AnswerForm.grammar.flag, AnswerForm.regex.flag, ChatTools.tool.flag, ChatTools.allow.flag,
+            ProviderFlags.why.flag,
         ]
             + GenerationFlags.all + [
                 ProviderFlags.timeout.flag, TryCommand.file.minor.flag, SharedFlags.yes.flag,
