@@ -57,13 +57,15 @@ struct AnswerFormat: Sendable, Hashable {
             parts: ["[CALL_ID]", "[ARGS]"]),
         Calls(
             evidence: ["<arg_key>"], opening: "<tool_call>", closing: "</tool_call>",
-            syntax: .elements(key: Brackets(opening: "<arg_key>", closing: "</arg_key>"),
+            syntax: .elements(
+                key: Brackets(opening: "<arg_key>", closing: "</arg_key>"),
                 value: Brackets(opening: "<arg_value>", closing: "</arg_value>"))),
         Calls(
             evidence: ["<seed:tool_call>"], opening: "<seed:tool_call>", closing: "</seed:tool_call>",
             syntax: .parameters),
         Calls(evidence: ["<function="], opening: "<tool_call>", closing: "</tool_call>", syntax: .parameters),
-        Calls(evidence: ["<tool_call>"], opening: "<tool_call>", closing: "</tool_call>", syntax: .json("arguments")),
+        Calls(
+            evidence: ["<tool_call>"], opening: "<tool_call>", closing: "</tool_call>", syntax: .json("arguments")),
         // Llama 3 and 4: the answer itself is the call, with or without the marker.
         Calls(
             evidence: ["<|python_tag|>", "\"parameters\": dictionary of argument name"], opening: "<|python_tag|>",

@@ -81,7 +81,9 @@ struct ChatPrompt: Sendable {
         } else if let name = ["enable_thinking", "thinking"].first(where: template.has) {
             variables[name] = .bool(effort != .none)
         } else if template.has("reasoning_effort") || effort != .none || format.reasoning != nil {
-            let known = template.has("reasoning_effort") ? "takes the reasoning efforts low, medium and high" : "takes no reasoning effort"
+            let known =
+                template.has("reasoning_effort")
+                ? "takes the reasoning efforts low, medium and high" : "takes no reasoning effort"
             throw AIError(
                 .invalidInput, "\(template.path): the chat template \(known), not \(word)",
                 context: .init(path: template.path))

@@ -151,7 +151,8 @@ final class GenerationRun: StepClient, @unchecked Sendable {
         }
         job.send(
             GenerationChunk(
-                text: piece.text, reasoning: piece.reasoning, tokenCount: 1, tokenId: id, logprob: logprobs?.chosen, topLogprobs: logprobs?.top ?? [],
+                text: piece.text, reasoning: piece.reasoning, tokenCount: 1, tokenId: id, logprob: logprobs?.chosen,
+                topLogprobs: logprobs?.top ?? [],
                 tokensPerSecond: statistics.tokensPerSecond))
     }
 
