@@ -28,7 +28,8 @@ import Testing
         "units":{"type":"array","items":{"type":"string"}}},"required":["place"]}}}
         """)
     static let clock: JSON = try! JSON.parse(
-        #"{"type":"function","function":{"name":"clock","description":"Tells the time.","parameters":{"type":"object"}}}"#)
+        #"{"type":"function","function":{"name":"clock","description":"Tells the time.","parameters":{"type":"object"}}}"#
+    )
     /// A text that looks like a number, and the marks of some forms within texts.
     static let arguments: JSONObject = [
         "days": 3, "place": "Paris \"<q>\"; {x}", "units": .array(["m", "°C 🙂"]), "zip": "01067",
@@ -99,7 +100,8 @@ import Testing
 
     private func template(_ name: String) throws -> ChatTemplate {
         let path = try Fixtures.path("chat-templates/calls/\(name).jinja")
-        return try ChatTemplate(String(decoding: Fixtures.bytes("chat-templates/calls/\(name).jinja"), as: UTF8.self), path: path)
+        return try ChatTemplate(
+            String(decoding: Fixtures.bytes("chat-templates/calls/\(name).jinja"), as: UTF8.self), path: path)
     }
 
     private func reading(_ name: String) throws -> AnswerReading {
@@ -226,7 +228,8 @@ import Testing
         ("hermes", #"<tool_call>{"name": "clock"}</tool_call>"#, "clock", "{}"),
         ("hermes", #"<tool_call>{"name": "clock", "arguments": "{\"a\": 1}"}</tool_call>"#, "clock", #"{"a": 1}"#),
         (
-            "hermes", #"<tool_call>{"name": "clock", "arguments": {"q": "</tool_call> literal"}}</tool_call>"#, "clock",
+            "hermes", #"<tool_call>{"name": "clock", "arguments": {"q": "</tool_call> literal"}}</tool_call>"#,
+            "clock",
             #"{"q":"</tool_call> literal"}"#
         ),
         ("bracketed", "[TOOL_CALLS]clock", "clock", ""),
@@ -246,7 +249,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "{\"name\": \"Ann\", \"age\": 3}", "{\"names\": []}", "{\"name\": \"unknown\", \"parameters\": {}}", "{", "Hello {",
+        "{\"name\": \"Ann\", \"age\": 3}", "{\"names\": []}", "{\"name\": \"unknown\", \"parameters\": {}}", "{",
+        "Hello {",
         "  [1, 2]",
     ]) func jsonThatIsNoCallIsText(answer: String) throws {
         for pieces in [[answer], answer.map { String($0) }] {
@@ -264,7 +268,8 @@ import Testing
 
     @Test func textBehindACallIsText() throws {
         let reader = read(
-            [#"<tool_call>{"name": "clock", "arguments": {}}</tool_call>"#, "\n\nThat is all.\n"], try reading("hermes"))
+            [#"<tool_call>{"name": "clock", "arguments": {}}</tool_call>"#, "\n\nThat is all.\n"],
+            try reading("hermes"))
         #expect(reader.text == "That is all." && reader.calls.count == 1)
     }
 

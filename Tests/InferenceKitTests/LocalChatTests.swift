@@ -101,7 +101,10 @@ import Testing
         ("hermes", ChatOptions(tools: [.object([:])]), "a tool has no name"),
         ("hermes", ChatOptions(tools: tools, toolChoice: .tool("lamp")), "there is no tool \"lamp\""),
         ("hermes", ChatOptions(toolChoice: .required), "there are no tools"),
-        ("channels", ChatOptions(reasoningEffort: .xhigh), "takes the reasoning efforts low, medium and high, not xhigh"),
+        (
+            "channels", ChatOptions(reasoningEffort: .xhigh),
+            "takes the reasoning efforts low, medium and high, not xhigh"
+        ),
         (nil, ChatOptions(reasoningEffort: .high), "takes no reasoning effort, not high"),
     ]) func whatTheModelCannotDoIsRefused(template: String?, options: ChatOptions, message: String) async throws {
         let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: [])

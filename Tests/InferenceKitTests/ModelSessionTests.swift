@@ -25,9 +25,10 @@ import Foundation
         let session = ModelSession(model: model, instructions: "Be kind.")
         #expect(try await session.respond(to: "One").text == "You said: One")
         let second = try await session.respond(to: "Two")
-        #expect(model.requests.last?.messages == [
-            .system("Be kind."), .user("One"), .assistant("You said: One"), .user("Two"),
-        ])
+        #expect(
+            model.requests.last?.messages == [
+                .system("Be kind."), .user("One"), .assistant("You said: One"), .user("Two"),
+            ])
         #expect(!session.isResponding && session.transcript.turnCount == 2)
         #expect(second.entries.count == 2 && session.transcript.entries.suffix(2) == second.entries[...])
     }
@@ -48,16 +49,21 @@ import Foundation
         #expect(text == "AB" && thought == "Hm." && last?.text == "AB" && last?.reasoning == "Hm.")
         #expect(try await session.streamResponse(to: "Hi").text.reduce("", +) == "AB")
         // Reasoning is kept, and not sent.
-        #expect(session.transcript.entries.contains(.response(.init(text: "AB", reasoning: "Hm.", finishReason: .stop))))
+        #expect(
+            session.transcript.entries.contains(.response(.init(text: "AB", reasoning: "Hm.", finishReason: .stop)))
+        )
         #expect(session.transcript.messages.allSatisfy { $0.reasoning == nil })
     }
 
     @Test func aTranscriptIsAValue() async throws {
         let model = ScriptedModel { request in
-            request.index == 0 ? [.think("?"), .call([GeneratedToolCall(name: "look", arguments: "{}")])] : [.say("Yes")]
+            request.index == 0
+                ? [.think("?"), .call([GeneratedToolCall(name: "look", arguments: "{}")])] : [.say("Yes")]
         }
         let session = ModelSession(model: model, instructions: "Be kind.", tools: [TestTool { _ in "found" }])
-        _ = try await session.respond(to: Transcript.Prompt("See?", images: [.bytes([1, 2], mediaType: "image/png"), .address("http://x/y.png")]))
+        _ = try await session.respond(
+            to: Transcript.Prompt(
+                "See?", images: [.bytes([1, 2], mediaType: "image/png"), .address("http://x/y.png")]))
         var transcript = session.transcript
         transcript.entries.append(
             .shortening(
@@ -73,7 +79,8 @@ import Foundation
     }
 
     @Test(arguments: [
-        ("{}", "no entries"), (#"{"entries":[]}"#, "version"), (#"{"version":1,"entries":[{"type":"x"}]}"#, "unknown type \"x\""),
+        ("{}", "no entries"), (#"{"entries":[]}"#, "version"),
+        (#"{"version":1,"entries":[{"type":"x"}]}"#, "unknown type \"x\""),
         (#"{"version":1,"entries":[{"type":"prompt"}]}"#, "no text"),
         (#"{"version":1,"entries":[{"type":"prompt","text":"a","images":[{}]}]}"#, "picture"),
     ]) func whatIsNoTranscriptIsRefused(text: String, message: String) throws {
@@ -93,9 +100,10 @@ import Foundation
         try session.edit { $0.instruct(nil) }
         try session.edit { $0.instruct("Be bold.") }
         _ = try await session.respond(to: "Three")
-        #expect(model.requests.last?.messages == [
-            .system("Be bold."), .user("One"), .assistant("You said: One"), .user("Three"),
-        ])
+        #expect(
+            model.requests.last?.messages == [
+                .system("Be bold."), .user("One"), .assistant("You said: One"), .user("Three"),
+            ])
         try session.edit { $0.instruct(nil) }
         #expect(session.transcript.messages.first?.role == .user)
     }
@@ -137,7 +145,9 @@ import Foundation
         let error = try await thrown { try await task.value }
         #expect(error.code == .cancelled && !session.isResponding)
         if error.partialResult?.text == "Half" {
-            #expect(session.transcript.entries.last == .response(.init(text: "Half", reasoning: nil, finishReason: .cancelled)))
+            #expect(
+                session.transcript.entries.last
+                    == .response(.init(text: "Half", reasoning: nil, finishReason: .cancelled)))
         } else {
             #expect(session.transcript.entries.isEmpty)
         }
@@ -147,7 +157,9 @@ import Foundation
         let session = ModelSession(model: ScriptedModel { _ in [.say("Half"), .hang] })
         let seen = Monitor(false)
         let task = Task {
-            try await session.streamResponse(to: "Speak").response { if case .chunk = $0 { seen.update { $0 = true } } }
+            try await session.streamResponse(to: "Speak").response {
+                if case .chunk = $0 { seen.update { $0 = true } }
+            }
         }
         _ = try await seen.value("a chunk") { $0 ? true : nil }
         task.cancel()
@@ -171,7 +183,8 @@ import Foundation
     @Test func aFailureTakesThePromptBack() async throws {
         let session = ModelSession(
             model: ScriptedModel { request in
-                request.last == "bad" ? [.say("Well"), .fail(AIError(.connectionLost, "the line is cut"))] : [.say("Yes")]
+                request.last == "bad"
+                    ? [.say("Well"), .fail(AIError(.connectionLost, "the line is cut"))] : [.say("Yes")]
             })
         #expect(try await thrown { try await session.respond(to: "bad") }.code == .connectionLost)
         #expect(session.transcript == Transcript() && !session.isResponding)
@@ -189,7 +202,9 @@ import Foundation
     @Test func guardrailsSeeBothSides() async throws {
         var settings = ModelSession.Settings()
         settings.guardrails = [NoSecrets()]
-        let model = ScriptedModel { [.say($0.last == "tell" ? "a sec" : "Yes"), .say($0.last == "tell" ? "ret" : ".")] }
+        let model = ScriptedModel {
+            [.say($0.last == "tell" ? "a sec" : "Yes"), .say($0.last == "tell" ? "ret" : ".")]
+        }
         let session = ModelSession(model: model, settings: settings)
         let error = try await thrown { try await session.respond(to: "a secret") }
         #expect(error.code == .requestRejected && error.message.contains("it has a secret"))

@@ -66,7 +66,8 @@ final class ScriptedModel: ChatModel {
             return request
         }
         if let context, Self.tokens(messages) >= context {
-            throw AIError(.generationFailed, "\(Self.tokens(messages)) tokens reached a model that takes \(context)")
+            throw AIError(
+                .generationFailed, "\(Self.tokens(messages)) tokens reached a model that takes \(context)")
         }
         let steps = answer(request)
         return GenerationStream { Play(steps: steps) }

@@ -9,12 +9,15 @@ import Testing
 @Suite struct SessionContextTests {
     private func session(
         _ policy: ContextPolicy, context: Int = 400, tools: [any Tool] = [],
-        _ answer: @escaping @Sendable (ScriptedModel.Request) -> [ScriptedModel.Step] = { _ in [.say("Indeed, it is so.")] }
+        _ answer: @escaping @Sendable (ScriptedModel.Request) -> [ScriptedModel.Step] = { _ in
+            [.say("Indeed, it is so.")]
+        }
     ) -> (ModelSession, ScriptedModel) {
         var settings = ModelSession.Settings()
         settings.policy = policy
         let model = ScriptedModel(context: context) { request in
-            request.last.hasPrefix("Sum up this conversation") ? [.say("They talked of \(request.last.utf8.count).")] : answer(request)
+            request.last.hasPrefix("Sum up this conversation")
+                ? [.say("They talked of \(request.last.utf8.count).")] : answer(request)
         }
         return (ModelSession(model: model, instructions: "Be kind.", tools: tools, settings: settings), model)
     }
@@ -25,19 +28,20 @@ import Testing
 
     @Test func aFullContextIsAnErrorWithBothNumbers() async throws {
         let (session, model) = session(.none)
-        var error: AIError?
         var turns = 0
-        while error == nil, turns < 200 {
+        while turns < 200 {
             let before = session.transcript
             do {
-                _ = try await session.respond(to: "Turn \(turns) of this conversation", config: .default.maxTokens(32))
+                _ = try await session.respond(
+                    to: "Turn \(turns) of this conversation", config: .default.maxTokens(32))
                 turns += 1
             } catch {
                 #expect(session.transcript == before)
-                let numbers = try #require((error as AIError).cause as? FullContext)
+                let error = AIError.wrapping(error)
+                let numbers = try #require(error.cause as? FullContext)
+                #expect(error.code == .contextFull)
                 #expect(numbers.promptTokens >= 400 && numbers.contextTokens == 400)
-                #expect((error as AIError).message.contains("\(numbers.promptTokens) tokens") && (error as AIError).message.contains("400"))
-                #expect((error as AIError).code == .contextFull)
+                #expect(error.message.contains("\(numbers.promptTokens) tokens") && error.message.contains("400"))
                 break
             }
         }
@@ -48,7 +52,8 @@ import Testing
     func twoHundredTurnsStayWithinTheContext(policy: ContextPolicy) async throws {
         let (session, model) = session(policy, tools: [TestTool { _ in "seen" }]) { request in
             request.last.contains("look") && request.messages.last?.role == .user
-                ? [.call([GeneratedToolCall(id: "c\(request.index)", name: "look", arguments: "{}")])] : [.say("Indeed, it is so.")]
+                ? [.call([GeneratedToolCall(id: "c\(request.index)", name: "look", arguments: "{}")])]
+                : [.say("Indeed, it is so.")]
         }
         for turn in 0..<200 {
             _ = try await session.respond(
@@ -60,13 +65,19 @@ import Testing
         #expect(traces.allSatisfy { $0.policy == policy && $0.droppedTurns > 0 && $0.contextTokens == 400 })
         #expect(traces.allSatisfy { ($0.summary != nil) == (policy == .summarize) })
         for request in model.requests where !request.last.hasPrefix("Sum up") {
-            check(request.messages, hasSummary: request.messages.contains { $0.content?.contains("in short") ?? false })
+            check(
+                request.messages,
+                hasSummary: request.messages.contains { $0.content?.contains("in short") ?? false })
             #expect(ScriptedModel.tokens(request.messages) + 32 <= 400)
         }
         if policy == .summarize {
-            #expect(model.requests.last?.messages.first { $0.role == .user }?.content?.hasPrefix("(What was said before, in short: They talked of") == true)
+            #expect(
+                model.requests.last?.messages.first { $0.role == .user }?.content?.hasPrefix(
+                    "(What was said before, in short: They talked of") == true)
             // A summary takes up the one before it.
-            #expect(model.requests.last { $0.last.hasPrefix("Sum up") }?.last.contains("in short: They talked of") == true)
+            #expect(
+                model.requests.last { $0.last.hasPrefix("Sum up") }?.last.contains("in short: They talked of")
+                    == true)
         }
     }
 
@@ -90,7 +101,9 @@ import Testing
     /// The trace stays where the conversation was shortened, and continues with it.
     @Test func aShortenedConversationContinuesSo() async throws {
         let (session, _) = session(.dropOldestTurns)
-        for turn in 0..<12 { _ = try await session.respond(to: "Turn \(turn) of this", config: .default.maxTokens(32)) }
+        for turn in 0..<12 {
+            _ = try await session.respond(to: "Turn \(turn) of this", config: .default.maxTokens(32))
+        }
         let json = session.transcript.json
         let again = try Transcript(json: json)
         #expect(again.messages == session.transcript.messages && again.messages.count < again.entries.count)
@@ -111,7 +124,8 @@ import Testing
     }
 
     @Test func toolsThatFillTheContextEndTheTurn() async throws {
-        let (session, _) = session(.dropOldestTurns, tools: [TestTool { _ in String(repeating: "y", count: 300) }]) { request in
+        let (session, _) = session(.dropOldestTurns, tools: [TestTool { _ in String(repeating: "y", count: 300) }])
+        { request in
             [.call([GeneratedToolCall(name: "look", arguments: "{}")])]
         }
         let error = try await thrown { try await session.respond(to: "See?", config: .default.maxTokens(32)) }
@@ -127,7 +141,9 @@ import Testing
         let session = ModelSession(model: model, settings: settings)
         var error: AIError?
         for turn in 0..<10 where error == nil {
-            do { _ = try await session.respond(to: "Turn \(turn) of this", config: .default.maxTokens(32)) } catch let fault as AIError {
+            do {
+                _ = try await session.respond(to: "Turn \(turn) of this", config: .default.maxTokens(32))
+            } catch let fault as AIError {
                 error = fault
             }
         }
@@ -148,7 +164,9 @@ import Testing
 
 /// A conversation with the tiny model.
 @Suite struct LocalSessionTests {
-    private func session(_ policy: ContextPolicy, context: Int, instructions: String? = "Be kind.") async throws -> ModelSession {
+    private func session(_ policy: ContextPolicy, context: Int, instructions: String? = "Be kind.") async throws
+        -> ModelSession
+    {
         var settings = ModelSession.Settings()
         settings.policy = policy
         let model = try await LanguageModel.open(
@@ -174,7 +192,9 @@ import Testing
         for turn in 0..<5 {
             let result = try await session.respond(to: "Turn \(turn)", config: config).result
             // Nearly all of the last prompt and its answer; a token at the seam may be another.
-            #expect(result.cachedTokens >= before.promptIDs.count, "\(result.cachedTokens) of \(result.promptIDs.count)")
+            #expect(
+                result.cachedTokens >= before.promptIDs.count, "\(result.cachedTokens) of \(result.promptIDs.count)"
+            )
             before = result
         }
     }

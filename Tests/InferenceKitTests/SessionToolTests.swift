@@ -7,7 +7,9 @@ import Testing
 
 /// Tools in a conversation.
 @Suite struct SessionToolTests {
-    private static func call(_ name: String = "look", _ arguments: String = "{}", id: String? = nil) -> GeneratedToolCall {
+    private static func call(_ name: String = "look", _ arguments: String = "{}", id: String? = nil)
+        -> GeneratedToolCall
+    {
         GeneratedToolCall(id: id, name: name, arguments: arguments)
     }
 
@@ -57,7 +59,8 @@ import Testing
             return arguments["n"]?.string ?? ""
         }
         let session = ModelSession(
-            model: Self.calling(Self.call("look", #"{"n": "1"}"#), Self.call("look", #"{"n": "2"}"#)), tools: [tool])
+            model: Self.calling(Self.call("look", #"{"n": "1"}"#), Self.call("look", #"{"n": "2"}"#)), tools: [tool]
+        )
         #expect(try await session.respond(to: "See?").text == "1|2")
         let ids = outputs(session).map(\.callID)
         #expect(Set(ids).count == 2 && !ids.contains(""))
@@ -66,8 +69,10 @@ import Testing
     struct Broken: Error, CustomStringConvertible { var description: String { "the lamp is broken" } }
 
     @Test(arguments: [
-        (call("lamp"), "there is no tool lamp; the tools are: look, fail"), (call("look", "{\"a\""), "the arguments are not a JSON object"),
-        (call("look", "[1]"), "the arguments are not a JSON object"), (call("", "???"), "the call cannot be read: ???"),
+        (call("lamp"), "there is no tool lamp; the tools are: look, fail"),
+        (call("look", "{\"a\""), "the arguments are not a JSON object"),
+        (call("look", "[1]"), "the arguments are not a JSON object"),
+        (call("", "???"), "the call cannot be read: ???"),
         (call("fail"), "the lamp is broken"),
     ]) func whatFailsGoesBackToTheModel(call: GeneratedToolCall, message: String) async throws {
         let session = ModelSession(
@@ -90,14 +95,17 @@ import Testing
         }
         let ran = Monitor<[String]>([])
         let session = ModelSession(
-            model: Self.calling(Self.call("look", #"{"n":"bad"}"#), Self.call("look", #"{"n":"good"}"#), Self.call("none")),
+            model: Self.calling(
+                Self.call("look", #"{"n":"bad"}"#), Self.call("look", #"{"n":"good"}"#), Self.call("none")),
             tools: [
                 TestTool { arguments in
                     ran.update { $0.append(arguments["n"]?.string ?? "") }
                     return "fine"
                 }
             ], settings: settings)
-        #expect(try await session.respond(to: "See?").text.hasPrefix("the person does not allow it|fine|there is no tool"))
+        #expect(
+            try await session.respond(to: "See?").text.hasPrefix(
+                "the person does not allow it|fine|there is no tool"))
         // Nobody is asked about what cannot run.
         #expect(asked.update { $0 } == [#"{"n":"bad"}"#, #"{"n":"good"}"#] && ran.update { $0 } == ["good"])
     }
@@ -140,7 +148,8 @@ import Testing
         task.cancel()
         #expect(try await thrown { try await task.value }.code == .cancelled)
         #expect(outputs(session).first?.text == "the call was interrupted" && outputs(session).count == 2)
-        #expect(session.transcript.entries.last == .response(.init(text: "", reasoning: nil, finishReason: .cancelled)))
+        #expect(
+            session.transcript.entries.last == .response(.init(text: "", reasoning: nil, finishReason: .cancelled)))
         #expect(!session.isResponding && model.requests.count == 1)
         // The next turn can be said in every template: roles alternate.
         #expect(session.transcript.messages.map(\.role) == [.user, .assistant, .tool, .tool, .assistant])

@@ -69,6 +69,7 @@ struct ChatTools: Sendable {
     /// Arguments for a terminal. A long text is cut in the middle, so that its end is seen too.
     private static func shown(_ arguments: String) -> String {
         let text = ((try? JSON.parse(arguments))?.text() ?? arguments).printable
-        return text.count > 2000 ? "\(text.prefix(1500)) [... \(text.count - 2000) more ...] \(text.suffix(500))" : text
+        return text.count > 2000
+            ? "\(text.prefix(1500)) [... \(text.count - 2000) more ...] \(text.suffix(500))" : text
     }
 }

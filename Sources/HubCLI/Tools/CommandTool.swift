@@ -28,7 +28,8 @@ struct CommandTool: Tool {
         self.path = path
         // An ending is not part of what a model calls it.
         name = String(Path.name(path).prefix { $0 != "." })
-        guard !name.isEmpty, name.utf8.count <= 64, name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) })
+        guard !name.isEmpty, name.utf8.count <= 64,
+            name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) })
         else {
             throw AIError(
                 .invalidInput, "--tool: \"\(name.printable)\" cannot be the name of a tool",

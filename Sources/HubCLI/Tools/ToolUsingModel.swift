@@ -28,7 +28,9 @@ struct ToolUsingModel: ChatModel {
         let session = ModelSession(
             model: model, transcript: Transcript(messages.dropLast()), tools: tools.tools, settings: tools.settings)
         let prompt = Transcript.Prompt(last.content ?? "", images: last.images)
-        return GenerationStream { Chunks(events: try session.streamResponse(to: prompt, options: options, config: config)) }
+        return GenerationStream {
+            Chunks(events: try session.streamResponse(to: prompt, options: options, config: config))
+        }
     }
 
     /// The events of a request as the chunks of one answer.
@@ -89,8 +91,10 @@ extension GenerationResult {
     fileprivate func calling(_ calls: [GeneratedToolCall]) -> GenerationResult {
         GenerationResult(
             promptIDs: promptIDs, ids: ids, text: text, finishReason: finishReason, loadSeconds: loadSeconds,
-            ttftSeconds: ttftSeconds, promptTokensPerSecond: promptTokensPerSecond, tokensPerSecond: tokensPerSecond,
+            ttftSeconds: ttftSeconds, promptTokensPerSecond: promptTokensPerSecond,
+            tokensPerSecond: tokensPerSecond,
             seed: seed, peakMemoryBytes: peakMemoryBytes, cachedTokens: cachedTokens, draftedTokens: draftedTokens,
-            acceptedTokens: acceptedTokens, reasoning: reasoning, toolCalls: calls, usage: usage, servedBy: servedBy)
+            acceptedTokens: acceptedTokens, reasoning: reasoning, toolCalls: calls, usage: usage, servedBy: servedBy
+        )
     }
 }

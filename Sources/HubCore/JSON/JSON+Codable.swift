@@ -12,7 +12,9 @@ extension JSON: Codable {
     public init(from decoder: any Decoder) throws {
         if let object = try? decoder.container(keyedBy: Key.self) {
             var members: [(key: String, value: JSON)] = []
-            for key in object.allKeys { members.append((key.stringValue, try object.decode(JSON.self, forKey: key))) }
+            for key in object.allKeys {
+                members.append((key.stringValue, try object.decode(JSON.self, forKey: key)))
+            }
             self = .object(JSONObject(members))
         } else if var list = try? decoder.unkeyedContainer() {
             var elements: [JSON] = []

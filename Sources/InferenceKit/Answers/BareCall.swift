@@ -1,6 +1,8 @@
 /// A call without a marker, as Llama writes it: the answer is JSON with the tool's name.
 enum BareCall {
-    private static let beginnings = ["name", "type", "function", "parameters", "arguments", "id"].map { "{\"\($0)\":" }
+    private static let beginnings = ["name", "type", "function", "parameters", "arguments", "id"].map {
+        "{\"\($0)\":"
+    }
 
     /// Whether an answer that begins so may be one.
     static func isPossible(_ text: String) -> Bool {

@@ -31,7 +31,8 @@ struct CallParser {
         let body = body.trimmed
         switch syntax {
         case .json, .channels: return Self.json(body)
-        case .listOrNamed: return body.hasPrefix("[") || body.hasPrefix("{") ? Self.json(body) : [Self.bracketed(body)]
+        case .listOrNamed:
+            return body.hasPrefix("[") || body.hasPrefix("{") ? Self.json(body) : [Self.bracketed(body)]
         case .named(let separator): return [Self.named(body, separator)]
         case .parameters: return parameters(body)
         case .elements(let key, let value): return [elements(body, key, value)]
@@ -101,7 +102,9 @@ struct CallParser {
         let name = String(body[..<start.lowerBound])
         var arguments = JSONObject()
         for part in JSONPieces.split(String(body[start.upperBound...].dropLast()), at: ",") {
-            guard let equals = part.firstIndex(of: "=") else { return GeneratedToolCall(name: name, arguments: part) }
+            guard let equals = part.firstIndex(of: "=") else {
+                return GeneratedToolCall(name: name, arguments: part)
+            }
             let value = String(part[part.index(after: equals)...]).trimmed
             arguments[String(part[..<equals]).trimmed] = (try? JSON.parse(value)) ?? .string(value)
         }
@@ -128,7 +131,9 @@ struct CallParser {
     /// `f<separator>{...}`, `function<separator>f` and a block of JSON, `functions.f:0<separator>{...}`, whose whole name
     /// is the id.
     private static func named(_ body: String, _ separator: String) -> GeneratedToolCall {
-        guard let range = body.firstRange(of: separator) else { return GeneratedToolCall(name: body, arguments: "") }
+        guard let range = body.firstRange(of: separator) else {
+            return GeneratedToolCall(name: body, arguments: "")
+        }
         var name = String(body[..<range.lowerBound]).trimmed
         var arguments = String(body[range.upperBound...]).trimmed
         if name == "function", !arguments.hasPrefix("{") {

@@ -35,7 +35,11 @@ enum JSONPieces {
         for index in text.indices {
             let character = text[index]
             if isString {
-                if isEscaped { isEscaped = false } else if character == "\\" { isEscaped = true } else if character == "\"" {
+                if isEscaped {
+                    isEscaped = false
+                } else if character == "\\" {
+                    isEscaped = true
+                } else if character == "\"" {
                     isString = false
                 }
                 continue

@@ -230,7 +230,8 @@ public final class ModelSession: Sendable {
             guard isName, (1...64).contains(tool.name.utf8.count) else {
                 throw AIError(
                     .invalidInput,
-                    "\"\(tool.name.printable)\" cannot be the name of a tool: it takes up to 64 letters, digits, _ and -")
+                    "\"\(tool.name.printable)\" cannot be the name of a tool: it takes up to 64 letters, digits, _ and -"
+                )
             }
             guard names.insert(tool.name).inserted else {
                 throw AIError(.invalidInput, "two tools have the name \(tool.name)")

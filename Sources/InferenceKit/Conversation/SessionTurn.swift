@@ -100,7 +100,8 @@ struct SessionTurn {
     private mutating func use(_ result: GenerationResult) async throws(AIError) {
         let calls = result.toolCalls.enumerated().map { place, call in
             GeneratedToolCall(
-                id: call.id ?? "call_\(transcript.entries.count)_\(place)", name: call.name, arguments: call.arguments)
+                id: call.id ?? "call_\(transcript.entries.count)_\(place)", name: call.name,
+                arguments: call.arguments)
         }
         for call in calls { job.send(.toolCall(call)) }
         let outputs = await ToolRun(tools: session.tools, approve: settings.approve).run(calls)

@@ -13,7 +13,8 @@ extension Transcript {
                 entries.append(
                     .toolOutput(
                         ToolOutput(
-                            callID: message.toolCallID ?? "", name: message.name ?? "", text: text, isError: false)))
+                            callID: message.toolCallID ?? "", name: message.name ?? "", text: text, isError: false))
+                )
             case .assistant where !message.toolCalls.isEmpty:
                 let calls = message.toolCalls.map {
                     GeneratedToolCall(id: $0.id, name: $0.name, arguments: JSON.object($0.arguments).text())

@@ -37,7 +37,9 @@ public actor LocalModel: ChatModel {
 
     /// Whether the folder's model can be opened, from its headers and the free memory.
     public var availability: ProviderAvailability {
-        get async { opened != nil ? .available : await LanguageModel.availability(folder: folder, options: options) }
+        get async {
+            opened != nil ? .available : await LanguageModel.availability(folder: folder, options: options)
+        }
     }
 
     /// The context that the model has, or would be opened with.
