@@ -21,6 +21,7 @@ struct Suite {
         Work(name: "catalog", measurements: { try Mirroring.measurements($0) }),
         Work(name: "formats", measurements: { try Formats.measurements($0) }),
         Work(name: "tokenizer", measurements: { try Tokenizing.measurements($0) }),
+        Work(name: "grammar", measurements: { try Grammars.measurements($0) }),
         Work(name: "try", measurements: { try Inference.measurements($0) }),
         Work(name: "engine", measurements: { try Engine.measurements($0) }),
         Work(name: "encoders", measurements: { try Encoders.measurements($0) }),

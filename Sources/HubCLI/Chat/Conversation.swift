@@ -10,6 +10,8 @@ struct Conversation {
     private let config: GenerateConfig
     /// The system message; nil for none.
     var system: String?
+    /// The form that answers must have; nil for any.
+    var format: ResponseFormat?
     /// The turns, the person's first.
     private(set) var turns: [Message] = []
     /// How the last answer was made.
@@ -70,7 +72,7 @@ struct Conversation {
     ) async throws -> GenerationResult {
         let end = speaker.isLocal ? timeout.map { Clock.seconds + $0 } : nil
         var text = ""
-        for try await chunk in try await speaker.stream(messages, config) {
+        for try await chunk in try await speaker.stream(messages, format, config) {
             each(chunk)
             text += chunk.text
             if let result = chunk.result { return result }

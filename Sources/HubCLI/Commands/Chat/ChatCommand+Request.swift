@@ -10,6 +10,10 @@ extension ChatCommand {
         var system: String?
         /// Files before the prompt.
         var attachments: [String]
+        /// Programs that the model may call, and the names of those that nobody has to be asked about.
+        var tools: [String]
+        var allowedTools: [String]
+        var form: AnswerForm.Choice?
         var config: GenerateConfig
         var explains: Bool
         var yes: Bool
@@ -28,6 +32,8 @@ extension ChatCommand {
             if let prompt, prompt.allSatisfy(\.isWhitespace) { throw AIError(.invalidInput, "the PROMPT is empty") }
             system = arguments[ChatCommand.system]
             attachments = arguments.all(attach)
+            (tools, allowedTools) = (arguments.all(ChatTools.tool), arguments.all(ChatTools.allow))
+            form = AnswerForm.Choice(arguments)
             config = GenerationFlags.config(arguments)
             explains = arguments[ProviderFlags.why]
             yes = arguments[SharedFlags.yes]

@@ -6,6 +6,8 @@ import InferenceKit
 extension ChatCommand {
     static func run(_ context: Context, _ request: Request) async throws {
         let attachments = try await Attachments.read(request.attachments, context)
+        let tools = try ChatTools(request.tools, allowed: request.allowedTools, context)
+        let form = try await request.form?.read(context)
         let prompt = try await prompt(request, context)
         if prompt == nil { try ChatSession.checkTerminal(context, once: "hub chat MODEL PROMPT") }
         let (source, reasons) = try await ModelSource.choose(request.wish, context)
@@ -13,15 +15,16 @@ extension ChatCommand {
         reasons.tell(context.output, all: request.explains && context.mode != .json)
         if request.explains { report.reasons = reasons }
         context.output.document(report.json)
-        let speaker = try await speaker(source, request, attachments, context)
-        let conversation = Conversation(
+        let speaker = try await speaker(source, request, attachments, context).using(tools)
+        var conversation = Conversation(
             speaker, request.config, system: request.system, timeout: request.wish.timeout)
+        conversation.format = form?.format
         guard let prompt else {
             var session = try ChatSession(
                 conversation, attached: attachments.isEmpty ? nil : attachments.message(""), context)
             return try await session.run()
         }
-        try await answer(attachments.message(prompt), conversation, &report, context)
+        try await answer(attachments.message(prompt), conversation, form, &report, context)
     }
 
     /// The text to answer, from the command line or a pipe; nil for a conversation.
@@ -86,13 +89,13 @@ extension ChatCommand {
     // MARK: One answer
 
     private static func answer(
-        _ message: Message, _ conversation: Conversation, _ report: inout ChatReport, _ context: Context
+        _ message: Message, _ conversation: Conversation, _ form: AnswerForm?, _ report: inout ChatReport,
+        _ context: Context
     ) async throws {
         var conversation = conversation
         var printer = AnswerPrinter(context.output)
         var tokens: [TokenLog] = []
-        let tokenizer =
-            if case .local(let model, _) = conversation.speaker { model.tokenizer } else { nil as Tokenizer? }
+        let tokenizer = conversation.speaker.tokenizer
         do {
             let result = try await conversation.answer(message) { chunk in
                 printer.show(chunk)
@@ -110,9 +113,11 @@ extension ChatCommand {
             throw error
         }
         report.logprobs = tokens
+        report.value = report.result.flatMap { form?.value(of: $0) }
         context.output.document(report.json)
         printer.end()
         if report.result?.finishReason == .cancelled { throw CancellationError() }
         report.show(context)
+        if let result = report.result { try form?.check(result) }
     }
 }

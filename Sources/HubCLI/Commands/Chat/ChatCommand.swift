@@ -33,15 +33,25 @@ enum ChatCommand {
             A flag that the provider cannot honor is refused before anything is sent. What a model reasons before its \
             answer is dimmed on a terminal, left out in a pipe, and apart from the text in JSON.
 
+            With --schema the answer is JSON that fits a JSON Schema, with --grammar a text of a grammar, with --regex a text \
+            of a regular expression: a model on this machine cannot write anything else. If the answer is cut before it \
+            is complete, the exit status is 7.
+
+            With --tool the model may call programs before it answers; --json lists the calls.
+
             If an answer breaks off, what came of it is printed, then the error, and the exit status is 5. It is 4 if the \
             token is refused, lacks a permission or its account lacks credits; 3 if nobody serves the model.
             """,
         operands: [Operand("MODEL", .optional, .modelOrFolder), Operand("PROMPT", .any, .text)],
-        flags: [model.flag, ProviderFlags.provider.flag, system.flag, attach.flag, ProviderFlags.why.flag]
+        flags: [
+            model.flag, ProviderFlags.provider.flag, system.flag, attach.flag, AnswerForm.schema.flag,
+            AnswerForm.grammar.flag, AnswerForm.regex.flag, ChatTools.tool.flag, ChatTools.allow.flag,
+            ProviderFlags.why.flag,
+        ]
             + GenerationFlags.all + [
                 ProviderFlags.timeout.flag, TryCommand.file.minor.flag, SharedFlags.yes.flag,
             ],
-        exclusive: GenerationFlags.exclusive,
+        exclusive: GenerationFlags.exclusive + AnswerForm.exclusive,
         examples: [
             .init(
                 "hub chat qwen3-4b-gguf 'Why is the sky blue?'",
@@ -51,6 +61,12 @@ enum ChatCommand {
             .init(
                 "hub chat --provider http://127.0.0.1:8080 -m qwen 'Hi' --attach a.png --yes",
                 "A server of one's own, and a picture."),
+            .init(
+                "hub chat qwen3-4b-gguf 'Who wrote Hamlet, and when?' --schema book.json --json",
+                "JSON that fits a schema, in \"value\"."),
+            .init(
+                "hub chat qwen3-4b-gguf 'Is it raining?' --tool ./weather --allow-tool weather",
+                "The program may be called to answer."),
         ],
         run: { try await run($0, Request($1)) })
 }

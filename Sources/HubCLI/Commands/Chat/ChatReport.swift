@@ -9,6 +9,8 @@ struct ChatReport {
     var result: GenerationResult?
     /// Whether the answer came to its end.
     var isWhole = true
+    /// The answer as JSON, if it is to be that.
+    var value: JSON?
     var logprobs: [TokenLog] = []
     /// Why this provider answers, if that is asked.
     var reasons: ProviderReasons?
@@ -43,6 +45,7 @@ struct ChatReport {
 
     private func add(_ result: GenerationResult, to document: inout JSONObject) {
         document["text"] = .string(result.text)
+        document["value"] = value
         document["reasoning"] = result.reasoning.map { .string($0) }
         guard isWhole else { return }
         document["finish_reason"] = .string(result.finishReason.rawValue)
