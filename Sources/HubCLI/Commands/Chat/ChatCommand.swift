@@ -64,9 +64,6 @@ enum ChatCommand {
             .init(
                 "hub chat qwen3-4b-gguf 'Who wrote Hamlet, and when?' --schema book.json --json",
                 "JSON that fits a schema, in \"value\"."),
-            .init(
-                "hub chat qwen3-4b-gguf 'Is it raining?' --tool ./weather --allow-tool weather",
-                "The program may be called to answer."),
         ],
         run: { try await run($0, Request($1)) })
 }
