@@ -36,6 +36,7 @@ let package = Package(
         .library(name: "HubChatTemplates", targets: ["HubChatTemplates"]),
         .library(name: "InferenceKit", targets: ["InferenceKit"]),
         .library(name: "RemoteKit", targets: ["RemoteKit"]),
+        .library(name: "MemoryKit", targets: ["MemoryKit"]),
     ],
     targets: [
         system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
@@ -65,12 +66,13 @@ let package = Package(
         library("HubChatTemplates", ["HubCore", "ModelFormats"]),
         library("InferenceKit", ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "CKernels"]),
         library("RemoteKit", ["HubCore", "HubChatTemplates", "Catalog", "Fetcher", "InferenceKit"]),
+        library("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
         library("HubServer", ["HubCore", "CMicroHTTPD"]),
         .target(
             name: "HubCLI",
             dependencies: [
                 "HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "HubChatTemplates",
-                "InferenceKit", "RemoteKit", "HubServer",
+                "InferenceKit", "RemoteKit", "MemoryKit", "HubServer",
                 // For `hub version --verbose` and the terminal.
                 "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CEdit", "CPCRE2", "CPlatform",
             ],
@@ -120,6 +122,7 @@ let package = Package(
             "InferenceKit",
             ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "CKernels", "KernelChecks"]),
         tests("RemoteKit", ["HubCore", "HubChatTemplates", "Catalog", "Fetcher", "InferenceKit"]),
+        tests("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
         tests("HubServer", ["HubCore"]),
         .testTarget(
             name: "HubCLITests",

@@ -21,13 +21,17 @@ enum Speaker: Sendable {
     var isLocal: Bool { if case .local = self { true } else { false } }
 
     /// The next turn as a stream.
-    func stream(_ messages: [Message], _ config: GenerateConfig) async throws -> GenerationStream {
+    ///
+    /// - Parameter format: the form that it must have; nil for any.
+    func stream(
+        _ messages: [Message], _ format: ResponseFormat?, _ config: GenerateConfig
+    ) async throws -> GenerationStream {
         switch self {
         case .local(let model, let templates):
             let prompt = try await Blocking.run { try templates.render(json: messages.map(\.json)).text }
             return model.generate(prompt: prompt, addsSpecialTokens: false, config: config)
         case .remote(let model):
-            return try await model.stream(messages: messages, options: ChatOptions(), config: config)
+            return try await model.stream(messages: messages, options: ChatOptions(responseFormat: format), config: config)
         }
     }
 }
