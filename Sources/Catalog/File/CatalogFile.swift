@@ -37,10 +37,8 @@ struct CatalogFile: Sendable {
 
     private func configure(_ connection: Connection) throws {
         try connection.configure(path)
-        // Pages that a sync touches repeatedly stay in memory and are checkpointed together. In WAL mode NORMAL can lose the
-        // last transactions in a power cut, never the file's integrity.
+        // Pages that a sync touches repeatedly stay in memory and are checkpointed together.
         try connection.execute("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 32768")
-        try connection.execute("PRAGMA synchronous = NORMAL")
     }
 
     /// Runs the statements of the versions that the file lacks, in one transaction.

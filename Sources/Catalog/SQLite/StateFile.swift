@@ -1,8 +1,7 @@
 import CSQLite
 package import HubCore
 
-/// A file of SQLite beside the catalog, with tables of its own. What a transaction wrote is on stable storage when it
-/// returns.
+/// A file of SQLite beside the catalog, with tables of its own.
 ///
 /// All methods block on disk access and are safe to call from any thread. If the file is deleted or replaced, the next
 /// call opens the new one.
@@ -13,11 +12,13 @@ package final class StateFile: Sendable {
         package var name: SQLiteError.FileName
         /// Four letters that say in the file's header whose it is.
         package var application: Int
+        /// Whether nothing else could restore it: what a transaction wrote is then on stable storage when it returns.
+        package var isPrecious: Bool
         /// The statements that lead to each version from the one before, the first from an empty file.
         package var versions: [String]
 
-        package init(name: SQLiteError.FileName, application: Int, versions: [String]) {
-            (self.name, self.application, self.versions) = (name, application, versions)
+        package init(name: SQLiteError.FileName, application: Int, isPrecious: Bool, versions: [String]) {
+            (self.name, self.application, self.isPrecious, self.versions) = (name, application, isPrecious, versions)
         }
     }
 
@@ -47,13 +48,13 @@ package final class StateFile: Sendable {
         // What people say is nobody else's business.
         try FileSystem.createDirectories(Path.parent(path), mode: 0o700)
         let connection = try Connection(path)
-        _ = try version(of: connection, path, kind)
+        let version = try version(of: connection, path, kind)
+        try connection.configure(path, isPrecious: kind.isPrecious)
+        guard version < kind.versions.count else { return connection }
         try FileSystem.setMode(path, 0o600)
-        try connection.configure(path)
-        try connection.execute("PRAGMA synchronous = FULL")
         try connection.transaction {
             // Another process may have made the tables.
-            let done = try version(of: connection, path, kind)
+            let done = try self.version(of: connection, path, kind)
             guard done < kind.versions.count else { return }
             for statements in kind.versions.dropFirst(done) { try connection.execute(statements) }
             try connection.execute(

@@ -21,7 +21,7 @@ public final class ConversationArchive: Sendable {
         let name = SQLiteError.FileName(
             "the file of conversations", code: .ioError,
             advice: "move it away to begin another; sqlite3 FILE .recover may save what is in it")
-        file = try StateFile(path, .init(name: name, application: 0x6875_6276, versions: [Self.tables]))
+        file = try StateFile(path, .init(name: name, application: 0x6875_6276, isPrecious: true, versions: [Self.tables]))
     }
 
     private static let tables = """

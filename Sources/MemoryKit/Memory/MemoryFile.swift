@@ -26,7 +26,7 @@ struct MemoryFile: Sendable {
     init(_ path: String) throws(AIError) {
         let name = SQLiteError.FileName(
             "the memory of folders", code: .ioError, advice: "delete it; folders are read again")
-        file = try StateFile(path, .init(name: name, application: 0x6875_626D, versions: [Self.tables]))
+        file = try StateFile(path, .init(name: name, application: 0x6875_626D, isPrecious: false, versions: [Self.tables]))
     }
 
     private static let tables = """
@@ -200,7 +200,7 @@ struct MemoryFile: Sendable {
             var seen = Set<String>()
             let words = try connection.words(text).filter { seen.insert($0).inserted }.prefix(64)
             guard !words.isEmpty else { return [] }
-            let scope = Scope(roots, column: "documents.path")
+            let scope = Scope(roots)
             return try connection.query(
                 """
                 SELECT words.rowid FROM words JOIN excerpts ON excerpts.id = words.rowid
@@ -233,11 +233,12 @@ struct MemoryFile: Sendable {
         var condition: String
         var values: [any SQLBindable]
 
-        init(_ roots: [String], column: String = "path") {
+        init(_ roots: [String]) {
             // "0" comes behind "/".
             condition =
                 "("
-                + roots.map { _ in "\(column) = ? OR (\(column) >= ? AND \(column) < ?)" }.joined(separator: " OR ")
+                + roots.map { _ in "documents.path = ? OR (documents.path >= ? AND documents.path < ?)" }.joined(
+                    separator: " OR ")
                 + ")"
             values = roots.flatMap { root -> [any SQLBindable] in
                 let end = Path.withoutEnd(root) == "/" ? "" : Path.withoutEnd(root)
