@@ -99,6 +99,9 @@ let package = Package(
         .executableTarget(
             name: "CatalogTour", dependencies: ["HubCore", "Catalog", "Fetcher"], path: "Examples/CatalogTour",
             packageAccess: false, swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "Chat", dependencies: ["HubCore", "InferenceKit", "RemoteKit"], path: "Examples/Chat",
+            packageAccess: false, swiftSettings: swiftSettings),
 
         .target(name: "CSupport", path: "Tests/CSupport"),
         // Also compiled by scripts/portable, for other processors.
@@ -127,7 +130,8 @@ let package = Package(
         .testTarget(
             name: "HubCLITests",
             dependencies: [
-                "HubCLI", "CatalogTour", "Catalog", "Fetcher", "HubCore", "InferenceKit", "Support", "HubServer",
+                "HubCLI", "CatalogTour", "Chat", "MemoryKit", "Catalog", "Fetcher", "HubCore", "InferenceKit", "Support",
+                "HubServer",
             ],
             swiftSettings: swiftSettings),
     ],

@@ -6,7 +6,7 @@ import MemoryKit
 /// What a person may ask of the program in a conversation.
 extension ChatSession {
     enum Command: String, CaseIterable {
-        case help, retry, edit, model, system, json, reasoning, save, stats, quit
+        case help, retry, edit, model, system, tools, json, reasoning, save, stats, quit
 
         var doc: (usage: String, text: String) {
             switch self {
@@ -15,6 +15,7 @@ extension ChatSession {
             case .edit: ("/edit [TEXT]", "change the last message and have it answered again")
             case .model: ("/model [MODEL]", "who answers, or let another model go on")
             case .system: ("/system [TEXT]", "change the system message; without TEXT there is none")
+            case .tools: ("/tools", "what the model may call")
             case .json: ("/json [SCHEMA]", "answers must fit a JSON Schema, a file; without it any text will do")
             case .reasoning: ("/reasoning", "show the last reasoning, and from now on as it comes, or fold it again")
             case .save: ("/save FILE", "write the conversation into a file: Markdown, or JSON if its name ends in .json")
@@ -49,6 +50,7 @@ extension ChatSession {
             case .retry: try await retry()
             case .edit: try await edit(text)
             case .model: try await model(text)
+            case .tools: showTools()
             case .json: try await format(text)
             case .reasoning: toggleReasoning()
             case .save: try await save(text)
@@ -110,6 +112,15 @@ extension ChatSession {
         conversation.speaker = speaker
         conversation.names = names
         context.output.note("\(names.model) (\(names.provider)) answers from now on")
+    }
+
+    private func showTools() {
+        guard let tools = conversation.speaker.tools?.tools else {
+            return context.output.note("there are none; --tool and --web of hub chat give some")
+        }
+        var table = Table([.init("TOOL"), .init("", least: 20)])
+        for tool in tools { table.add([Styled(tool.name), Styled(tool.description)]) }
+        context.output.table(table)
     }
 
     private mutating func format(_ file: String?) async throws {

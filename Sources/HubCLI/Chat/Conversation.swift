@@ -50,6 +50,8 @@ struct Conversation {
         let before = self
         turns.append(Turn(message, at: Timestamp.now))
         self.question = question
+        // What a document says names no page.
+        speaker.tools?.web?.hear(question ?? message.content ?? "")
         return try await answer(orBack: before, each)
     }
 

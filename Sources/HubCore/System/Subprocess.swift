@@ -20,7 +20,7 @@ package enum Subprocess {
         return nil
     }
 
-    /// Runs a program to its end, without input and with an environment of PATH and the locale alone. Blocks.
+    /// Runs a program to its end, without input, deaf to what it says of errors, and with an environment of PATH and the locale alone. Blocks.
     ///
     /// - Parameters:
     ///   - limit: bytes of output; with more it is killed.
@@ -31,12 +31,17 @@ package enum Subprocess {
     ) throws(AIError) -> Result {
         let variables = ["PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8"]
         var process: pid_t = 0
-        var output: Int32 = -1
+        var pipes: [Int32] = [-1, -1, -1]
         let fault = strings([path] + arguments) { arguments in
-            strings(variables) { hub_start_reading(path, arguments, $0, &process, &output) }
+            strings(variables) { hub_start_piped(path, arguments, $0, &process, &pipes) }
         }
         guard fault == 0 else { throw .system("cannot start", path: path, errno: fault) }
-        defer { close(output) }
+        close(pipes[0])
+        let output = pipes[1]
+        defer {
+            close(output)
+            close(pipes[2])
+        }
         let end = Clock.seconds + seconds
         var bytes: [UInt8] = []
         var isEnded = false
@@ -45,7 +50,8 @@ package enum Subprocess {
             isEnded = more.isEmpty
             bytes += more
         }
-        if !isEnded { kill(process, SIGKILL) }
+        // Its group: nothing that it has started is left behind.
+        if !isEnded { kill(-process, SIGKILL) }
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         guard bytes.count <= limit else {

@@ -15,6 +15,10 @@ final class GenerationRun: StepClient, @unchecked Sendable {
     private var session: Session?
     private var sampler: Sampler
     private var text: GeneratedText
+    /// Tells the text of an answer from reasoning and tool calls; nil for a text that is taken as it is.
+    private var reader: AnswerReader?
+    /// The tokens that end it.
+    private let eosIDs: Set<Int>
     private var drafter: PromptLookup
     private var statistics: GenerationStatistics
     private var isEnded = false
@@ -31,7 +35,7 @@ final class GenerationRun: StepClient, @unchecked Sendable {
     ///   the context.
     init(
         model: LoadedModel, prompt: String, addsSpecialTokens: Bool = true, config: GenerateConfig, seed: UInt64,
-        mask: (any TokenMask)? = nil, job: GenerationJob
+        mask: (any TokenMask)? = nil, reading: AnswerReading? = nil, job: GenerationJob
     ) throws(AIError) {
         statistics = GenerationStatistics()
         try model.checkGenerates()
@@ -48,7 +52,11 @@ final class GenerationRun: StepClient, @unchecked Sendable {
         self.seed = seed
         self.job = job
         sampler = Sampler(config, seed: seed, prompt: promptIDs, mask: mask)
-        text = GeneratedText(model.tokenizer, stops: config.stopSequences)
+        text = GeneratedText(
+            model.tokenizer, stops: config.stopSequences,
+            markers: try reading?.format.tokens(model.tokenizer) ?? [])
+        reader = reading.map { AnswerReader($0) }
+        eosIDs = model.eosIDs.union((reading?.format.calls?.ends ?? []).compactMap(model.tokenizer.id))
         drafter = PromptLookup(isOn: config.speculates)
     }
 
@@ -119,7 +127,7 @@ final class GenerationRun: StepClient, @unchecked Sendable {
 
     /// Sends a token; ends the generation where something says so.
     private func accept(_ id: Int, _ logits: Logits) {
-        let ended = model.eosIDs.contains(id) && !config.ignoresEndOfSequence
+        let ended = eosIDs.contains(id) && !config.ignoresEndOfSequence
         let (safe, stopped) = ended ? ("", false) : text.add(id)
         send(id, safe, logits)
         if stopped { return end(.stopSequence) }
@@ -131,6 +139,7 @@ final class GenerationRun: StepClient, @unchecked Sendable {
     }
 
     private func send(_ id: Int, _ text: String, _ logits: Logits) {
+        let piece = read(text)
         let logprobs = config.topLogprobs.map { count in
             let all = Logprobs(logits)
             return (
@@ -142,21 +151,48 @@ final class GenerationRun: StepClient, @unchecked Sendable {
         }
         job.send(
             GenerationChunk(
-                text: text, tokenCount: 1, tokenId: id, logprob: logprobs?.chosen, topLogprobs: logprobs?.top ?? [],
+                text: piece.text, reasoning: piece.reasoning, tokenCount: 1, tokenId: id, logprob: logprobs?.chosen,
+                topLogprobs: logprobs?.top ?? [],
                 tokensPerSecond: statistics.tokensPerSecond))
+    }
+
+    private func read(_ text: String) -> AnswerReader.Piece {
+        reader?.add(text) ?? AnswerReader.Piece(text: text)
     }
 
     private func end(_ reason: FinishReason, _ rest: String = "") {
         isEnded = true
+        var piece = read(rest)
+        if let last = reader?.finish(isCut: reason == .cancelled) {
+            piece.text += last.text
+            piece.reasoning += last.reasoning
+        }
+        let calls = numbered(reader?.calls ?? [])
+        let reason = reason == .stop && !calls.isEmpty ? .toolCalls : reason
         let result = GenerationResult(
-            promptIDs: source.isEmpty ? promptIDs : source, ids: Array(ids), text: text.shown, finishReason: reason,
+            promptIDs: source.isEmpty ? promptIDs : source, ids: Array(ids), text: reader?.text ?? text.shown,
+            finishReason: reason,
             loadSeconds: model.loadSeconds, ttftSeconds: statistics.ttft,
             promptTokensPerSecond: statistics.promptTokensPerSecond(source.count + promptIDs.count),
             tokensPerSecond: statistics.tokensPerSecond, seed: seed, peakMemoryBytes: Machine.peakResidentBytes,
-            cachedTokens: statistics.cached, draftedTokens: statistics.drafted, acceptedTokens: statistics.accepted)
+            cachedTokens: statistics.cached, draftedTokens: statistics.drafted,
+            acceptedTokens: statistics.accepted,
+            reasoning: reader.flatMap { $0.reasoning.isEmpty ? nil : $0.reasoning }, toolCalls: calls)
         job.send(
             GenerationChunk(
-                text: rest, tokensPerSecond: statistics.tokensPerSecond, finishReason: reason, result: result))
+                text: piece.text, reasoning: piece.reasoning, tokensPerSecond: statistics.tokensPerSecond,
+                finishReason: reason, result: result))
         job.end(.success(()))
+    }
+
+    /// Calls with ids. Those that the model gives none get nine letters, which every template takes: Mistral's want
+    /// exactly so many.
+    private func numbered(_ calls: [GeneratedToolCall]) -> [GeneratedToolCall] {
+        var random = Xoshiro256(seed: seed ^ UInt64(promptIDs.count))
+        let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+        return calls.map { call in
+            let id = String((0..<9).map { _ in letters[Int(random.next() % UInt64(letters.count))] })
+            return GeneratedToolCall(id: call.id ?? id, name: call.name, arguments: call.arguments)
+        }
     }
 }

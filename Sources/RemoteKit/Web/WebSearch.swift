@@ -16,13 +16,11 @@ struct WebSearch: Sendable {
     static let most = 8
     private static let seconds = 20
 
-    /// - Throws: ``ErrorCode/invalidInput`` without `HUB_SEARXNG_URL`, or if it is not an address.
-    init(_ context: RemoteContext) throws(AIError) {
-        guard let text = context.environment["HUB_SEARXNG_URL"] else {
-            throw AIError(
-                .invalidInput, "--web needs a SearxNG to search with, and HUB_SEARXNG_URL is not set",
-                advice: "set it to the address of one, such as http://127.0.0.1:8888")
-        }
+    /// nil if `HUB_SEARXNG_URL` is not set.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` if it is not an address.
+    init?(_ context: RemoteContext) throws(AIError) {
+        guard let text = context.environment["HUB_SEARXNG_URL"] else { return nil }
         do throws(AIError) { _ = try Endpoint(text) } catch {
             throw AIError(.invalidInput, "HUB_SEARXNG_URL: \(error.message)", advice: error.specificAdvice)
         }

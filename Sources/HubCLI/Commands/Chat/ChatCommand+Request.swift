@@ -19,6 +19,11 @@ extension ChatCommand {
         var system: String?
         /// Files before the prompt.
         var attachments: [String]
+        /// Programs that the model may call, and the names of those that nobody has to be asked about.
+        var tools: [String]
+        var allowedTools: [String]
+        /// Whether the model may search and read pages.
+        var searchesWeb: Bool
         var config: GenerateConfig
         var explains: Bool
         var yes: Bool
@@ -52,6 +57,8 @@ extension ChatCommand {
             if embedder != nil, folders.isEmpty {
                 throw AIError(.invalidInput, "--embedder is about the documents of --with, which is missing")
             }
+            (tools, allowedTools) = (arguments.all(ChatTools.tool), arguments.all(ChatTools.allow))
+            searchesWeb = arguments[ChatTools.web]
             config = GenerationFlags.config(arguments)
             explains = arguments[ProviderFlags.why]
             yes = arguments[SharedFlags.yes]

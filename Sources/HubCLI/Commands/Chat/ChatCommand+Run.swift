@@ -3,10 +3,16 @@ import HubCore
 import HubTokenizers
 import InferenceKit
 import MemoryKit
+import RemoteKit
 
 extension ChatCommand {
     static func run(_ context: Context, _ typed: Request) async throws {
         let attachments = try await Attachments.read(typed.attachments, context)
+        let web = typed.searchesWeb ? try WebTools(try await context.remoteContext()) : nil
+        if web?.searches == false {
+            context.output.note("HUB_SEARXNG_URL is not set: nothing is searched, and pages that you name can be read")
+        }
+        let tools = try ChatTools(typed.tools, allowed: typed.allowedTools, web: web, context)
         let prompt = try await prompt(typed, context)
         if prompt == nil { try ChatSession.checkTerminal(context, once: "hub chat MODEL PROMPT") }
         let (request, kept) = try await continued(typed, context)
@@ -15,7 +21,7 @@ extension ChatCommand {
         reasons.tell(context.output, all: request.explains && context.mode != .json)
         if request.explains { report.reasons = reasons }
         context.output.document(report.json)
-        let speaker = try await speaker(source, request, attachments, context)
+        let speaker = try await speaker(source, request, attachments, context).using(tools)
         let memory = try await memory(source, request, context)
         let conversation = Conversation(
             speaker, names: (source.name, source.label), request.config, system: request.system ?? kept?.system,
@@ -25,7 +31,7 @@ extension ChatCommand {
             var session = try ChatSession(
                 conversation, keeper: keeper, attached: attachments.isEmpty ? nil : attachments.message(""),
                 consent: SendingConsent(isGiven: request.yes),
-                changeModel: { name in try await change(to: name, request, context) }, context)
+                changeModel: { name in try await change(to: name, request, tools, context) }, context)
             if let kept { SessionStart.show(kept, context) }
             return try await session.run()
         }
@@ -88,14 +94,15 @@ extension ChatCommand {
 
     /// Another model for the conversation.
     private static func change(
-        to name: String, _ request: Request, _ context: Context
+        to name: String, _ request: Request, _ tools: ChatTools?, _ context: Context
     ) async throws -> (speaker: Speaker, names: (model: String, provider: String)) {
         let context = await context.resolvingAliases([name])
         var request = request
         request.wish.model = name
         let (source, reasons) = try await ModelSource.choose(request.wish, context)
         reasons.tell(context.output)
-        return (try await speaker(source, request, Attachments(), context), (source.name, source.label))
+        let speaker = try await speaker(source, request, Attachments(), context).using(tools)
+        return (speaker, (source.name, source.label))
     }
 
     /// Who answers, ready to be asked.
@@ -149,8 +156,7 @@ extension ChatCommand {
         var (conversation, keeper) = (conversation, keeper)
         var printer = AnswerPrinter(context)
         var tokens: [TokenLog] = []
-        let tokenizer =
-            if case .local(let model, _) = conversation.speaker { model.tokenizer } else { nil as Tokenizer? }
+        let tokenizer = conversation.speaker.tokenizer
         do {
             let result = try await conversation.answer(message, question: prompt) { chunk in
                 printer.show(chunk)

@@ -56,13 +56,16 @@ enum ChatCommand {
             A flag that the provider cannot honor is refused before anything is sent. What a model reasons before its \
             answer is folded into a line on a terminal (--verbose shows it), left out in a pipe, and apart from the text in JSON.
 
+            With --tool the model may call programs before it answers; --json lists the calls.
+
             If an answer breaks off, what came of it is printed, then the error, and the exit status is 5. It is 4 if the \
             token is refused, lacks a permission or its account lacks credits; 3 if nobody serves the model.
             """,
         operands: [Operand("MODEL", .optional, .modelOrFolder), Operand("PROMPT", .any, .text)],
         flags: [
             model.flag, ProviderFlags.provider.flag, system.flag, attach.flag, with.flag, embedder.flag,
-            continuing.flag, noKeep.flag, ProviderFlags.why.flag,
+            ChatTools.tool.flag, ChatTools.allow.flag, ChatTools.web.flag, continuing.flag, noKeep.flag,
+            ProviderFlags.why.flag,
         ]
             + GenerationFlags.all + [
                 ProviderFlags.timeout.flag, TryCommand.file.minor.flag, SharedFlags.yes.flag,
@@ -79,6 +82,9 @@ enum ChatCommand {
             .init(
                 "hub chat --provider http://127.0.0.1:8080 -m qwen 'Hi' --attach a.png --yes",
                 "A server of one's own, and a picture."),
+            .init(
+                "hub chat qwen3-4b-gguf 'Is it raining?' --tool ./weather --allow-tool weather",
+                "The program may be called to answer."),
         ],
         run: { try await run($0, Request($1)) })
 }
