@@ -34,11 +34,14 @@ import Testing
 
     @Test func linksHaveAddresses() {
         #expect(text("<a href='d?e=1&amp;f'>here</a>!") == "here (https://a.org/b/d?e=1&f)!")
-        #expect(text("<a href=#top>up</a> <a href=javascript:x()>run</a> <a>bare</a> <a href=/x></a>") == "up run bare")
+        #expect(
+            text("<a href=#top>up</a> <a href=javascript:x()>run</a> <a>bare</a> <a href=/x></a>") == "up run bare")
     }
 
     @Test func entitiesAreCharacters() {
-        #expect(text("&lt;b&gt; &#8364;&#x20AC; &euro; &nosuch; & &amp;lt; &#0; a&nbsp;b") == "<b> €€ € &nosuch; & &lt; \u{FFFD} a b")
+        #expect(
+            text("&lt;b&gt; &#8364;&#x20AC; &euro; &nosuch; & &amp;lt; &#0; a&nbsp;b")
+                == "<b> €€ € &nosuch; & &lt; \u{FFFD} a b")
     }
 
     @Test func whatIsBrokenEnds() {
@@ -52,7 +55,10 @@ import Testing
     /// Any text ends, and soon.
     @Test func randomTagsEnd() {
         var random = SeededRandom(number: 3)
-        let pieces = ["<", ">", "</", "a", " href=", "\"", "'", "<p>", "<a href=x>", "</a>", "&", "#", ";", "<!--", "-->", "\n"]
+        let pieces = [
+            "<", ">", "</", "a", " href=", "\"", "'", "<p>", "<a href=x>", "</a>", "&", "#", ";", "<!--", "-->",
+            "\n",
+        ]
         for _ in 0..<300 {
             let html = (0..<200).map { _ in pieces.randomElement(using: &random)! }.joined()
             _ = text(html)

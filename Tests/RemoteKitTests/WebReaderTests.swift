@@ -9,7 +9,8 @@ import Testing
 @Suite struct WebReaderTests {
     private typealias Reply = InferenceStandIn.Reply
 
-    private static func html(_ text: String, _ type: String = "text/html; charset=utf-8") -> InferenceStandIn.Reply {
+    private static func html(_ text: String, _ type: String = "text/html; charset=utf-8") -> InferenceStandIn.Reply
+    {
         Reply(headers: [("Content-Type", type)], steps: [.text(text)])
     }
 
@@ -57,7 +58,9 @@ import Testing
             case "/plain": Self.html("a <b> c", "text/plain")
             case "/json": Self.html(#"{"a":1}"#, "application/json")
             case "/latin":
-                Reply(headers: [("Content-Type", "text/plain; charset=\"ISO-8859-1\"")], steps: [.send([0x63, 0xE9, 0x80])])
+                Reply(
+                    headers: [("Content-Type", "text/plain; charset=\"ISO-8859-1\"")],
+                    steps: [.send([0x63, 0xE9, 0x80])])
             case "/image": Self.html("PNG", "image/png")
             case "/none": Reply(headers: [], steps: [.text("x")])
             case "/long": Self.html(String(repeating: "é", count: 600_000), "text/plain")
@@ -84,7 +87,8 @@ import Testing
     }
 
     @Test func theToolsOfTheWeb() async throws {
-        let found = #"{"results":[{"url":"http://found.test:PORT/a","title":"A","content":"about a"},{"url":"javascript:x"}]}"#
+        let found =
+            #"{"results":[{"url":"http://found.test:PORT/a","title":"A","content":"about a"},{"url":"javascript:x"}]}"#
         let place = try RemotePlace { request in
             request.path == "/search"
                 ? Self.html(
@@ -96,17 +100,22 @@ import Testing
         #expect(web.tools.map(\.name) == ["web_search", "read_page"] && web.searches)
         let (search, read) = (web.tools[0], web.tools[1])
         let address = "http://found.test:\(port(place))/a"
-        let refused = await #expect(throws: AIError.self) { try await read.call(arguments: ["address": .string(address)]) }
+        let refused = await #expect(throws: AIError.self) {
+            try await read.call(arguments: ["address": .string(address)])
+        }
         #expect(refused?.message.contains("neither the user nor a search named") == true)
         let answer = try await search.call(arguments: ["query": "the sea & more"])
         #expect(answer.contains("1. A\n   \(address)\n   about a") && !answer.contains("javascript"))
         #expect(place.server.requests.first?.target == "/search?format=json&q=the%20sea%20%26%20more")
         #expect(try await read.call(arguments: ["address": .string(address + "#x")]).contains("The page /a"))
         // What is added to an address could carry something away.
-        await #expect(throws: AIError.self) { try await read.call(arguments: ["address": .string(address + "?secret")]) }
+        await #expect(throws: AIError.self) {
+            try await read.call(arguments: ["address": .string(address + "?secret")])
+        }
         web.hear("Read http://named.test:\(port(place))/b, please.")
         #expect(
-            try await read.call(arguments: ["address": .string("http://named.test:\(port(place))/b")]).contains("/b"))
+            try await read.call(arguments: ["address": .string("http://named.test:\(port(place))/b")]).contains(
+                "/b"))
         await #expect(throws: AIError.self) { try await search.call(arguments: [:]) }
         let without = try WebTools(place.context)
         #expect(without.tools.map(\.name) == ["read_page"] && !without.searches)

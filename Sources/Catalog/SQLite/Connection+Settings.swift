@@ -17,6 +17,8 @@ extension Connection {
         try execute("PRAGMA synchronous = \(isPrecious ? "FULL" : "NORMAL")")
         // The last two settings detect damage earlier and disable code in the schema. https://www.sqlite.org/security.html
         // On macOS a plain fsync leaves data in the drive's cache; elsewhere fullfsync has no effect.
-        try execute("PRAGMA fullfsync = ON; PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF")
+        try execute(
+            "PRAGMA fullfsync = ON; PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF"
+        )
     }
 }

@@ -18,7 +18,9 @@ package final class StateFile: Sendable {
         package var versions: [String]
 
         package init(name: SQLiteError.FileName, application: Int, isPrecious: Bool, versions: [String]) {
-            (self.name, self.application, self.isPrecious, self.versions) = (name, application, isPrecious, versions)
+            (self.name, self.application, self.isPrecious, self.versions) = (
+                name, application, isPrecious, versions
+            )
         }
     }
 
@@ -74,7 +76,8 @@ package final class StateFile: Sendable {
             isNewer
                 ? "\(kind.name.name) \(path) has version \(version), this hub knows versions up to \(kind.versions.count)"
                 : "\(path) is not \(kind.name.name)",
-            advice: isNewer ? "a newer hub made it: use that one" : "move it away, or set HUB_HOME to another folder",
+            advice: isNewer
+                ? "a newer hub made it: use that one" : "move it away, or set HUB_HOME to another folder",
             context: .init(path: path))
     }
 

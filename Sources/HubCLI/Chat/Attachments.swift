@@ -60,7 +60,9 @@ struct Attachments: Sendable {
 
     /// - Throws: ``ErrorCode/invalidInput`` for a picture, which no model on this machine sees.
     func checkText() throws(AIError) {
-        guard let file = files.first(where: { if case .picture = $0.content { true } else { false } }) else { return }
+        guard let file = files.first(where: { if case .picture = $0.content { true } else { false } }) else {
+            return
+        }
         throw AIError(
             .invalidInput, "\(file.name.printable) is a picture; models on this machine read text only",
             advice: "a remote model may see it: --provider hf")

@@ -113,7 +113,8 @@ enum ChatMemory {
         _ summary: MemoryContext.Summary, _ embedder: String?, _ folders: [String], _ output: Output
     ) {
         var text = folders.map(\.printable).joined(separator: ", ")
-        text += ": \(Humanize.plural(summary.documents, "document")), \(Humanize.plural(summary.excerpts, "excerpt"))"
+        text +=
+            ": \(Humanize.plural(summary.documents, "document")), \(Humanize.plural(summary.excerpts, "excerpt"))"
         if summary.skipped.total > 0 { text += "; left out: \(summary.skipped)" }
         output.note(text)
         output.note(

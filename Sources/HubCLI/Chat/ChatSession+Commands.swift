@@ -17,8 +17,10 @@ extension ChatSession {
             case .system: ("/system [TEXT]", "change the system message; without TEXT there is none")
             case .tools: ("/tools", "what the model may call")
             case .json: ("/json [SCHEMA]", "answers must fit a JSON Schema, a file; without it any text will do")
-            case .reasoning: ("/reasoning", "show the last reasoning, and from now on as it comes, or fold it again")
-            case .save: ("/save FILE", "write the conversation into a file: Markdown, or JSON if its name ends in .json")
+            case .reasoning:
+                ("/reasoning", "show the last reasoning, and from now on as it comes, or fold it again")
+            case .save:
+                ("/save FILE", "write the conversation into a file: Markdown, or JSON if its name ends in .json")
             case .stats: ("/stats", "tokens and speed of the last answer")
             case .quit: ("/quit", "end the conversation, as Ctrl-D does")
             }

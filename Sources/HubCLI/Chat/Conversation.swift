@@ -2,6 +2,7 @@ import HubChatTemplates
 import HubCore
 import InferenceKit
 import MemoryKit
+import RemoteKit
 
 /// What was said so far between a person and a model, and the model's next answer.
 struct Conversation {

@@ -76,13 +76,16 @@ struct InlineMarkdown {
         let unknown = { (count: Int) in isFinal ? Mark.literal(count) : .wait }
         if rest[at] == "\\" {
             guard at + 1 < rest.count else { return unknown(1) }
-            return rest[at + 1].isASCII && (rest[at + 1].isPunctuation || rest[at + 1].isSymbol) ? .escaped : .literal(1)
+            return rest[at + 1].isASCII && (rest[at + 1].isPunctuation || rest[at + 1].isSymbol)
+                ? .escaped : .literal(1)
         }
         if rest[at] == "[" { return link(at, unknown) }
         let run = rest[at...].prefix { $0 == rest[at] }.count
         guard at + run < rest.count else { return unknown(run) }
         if rest[at] == "`" {
-            guard let end = closing("`", run, from: at + run, isFinal: isFinal, isCode: true) else { return unknown(run) }
+            guard let end = closing("`", run, from: at + run, isFinal: isFinal, isCode: true) else {
+                return unknown(run)
+            }
             let code = String(rest[at + run..<end]).trimmingOneSpace
             return .span([Run(text: code, style: .name)], next: end + run)
         }

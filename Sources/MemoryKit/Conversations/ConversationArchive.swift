@@ -21,7 +21,8 @@ public final class ConversationArchive: Sendable {
         let name = SQLiteError.FileName(
             "the file of conversations", code: .ioError,
             advice: "move it away to begin another; sqlite3 FILE .recover may save what is in it")
-        file = try StateFile(path, .init(name: name, application: 0x6875_6276, isPrecious: true, versions: [Self.tables]))
+        file = try StateFile(
+            path, .init(name: name, application: 0x6875_6276, isPrecious: true, versions: [Self.tables]))
     }
 
     private static let tables = """
@@ -150,7 +151,8 @@ public final class ConversationArchive: Sendable {
     public func ids(beginning text: String) throws(AIError) -> [String] {
         try file.read { connection in
             try connection.query(
-                "SELECT id FROM conversations WHERE substr(id, 1, ?) = ? ORDER BY id", text.unicodeScalars.count, text,
+                "SELECT id FROM conversations WHERE substr(id, 1, ?) = ? ORDER BY id", text.unicodeScalars.count,
+                text,
                 map: { $0.text(0) })
         }
     }
@@ -161,7 +163,8 @@ public final class ConversationArchive: Sendable {
     public func conversation(_ id: String) throws(AIError) -> KeptConversation? {
         try file.read { connection in
             let found = try connection.first(
-                "SELECT model, provider, system, created_at, updated_at, version FROM conversations WHERE id = ?", id
+                "SELECT model, provider, system, created_at, updated_at, version FROM conversations WHERE id = ?",
+                id
             ) { row in
                 var kept = KeptConversation(
                     model: row.text(0), provider: row.text(1), system: row.optionalText(2), at: row.double(3))

@@ -63,7 +63,11 @@ struct ExcerptCutter: Sendable {
             rest = rest[end...]
             let isEmpty = whole.allSatisfy(\.isWhitespace)
             var border = 0
-            if whole.hasPrefix("#") { border = 3 } else if isAfterEmpty { border = 2 } else if let start = whole.first {
+            if whole.hasPrefix("#") {
+                border = 3
+            } else if isAfterEmpty {
+                border = 2
+            } else if let start = whole.first {
                 border = start.isWhitespace || "})]".contains(start) ? 0 : 1
             }
             for piece in pieces(of: whole) {

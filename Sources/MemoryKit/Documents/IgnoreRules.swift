@@ -58,7 +58,8 @@ struct IgnoreRules: Sendable {
             if pattern[p] == "*" {
                 isMatch = star(p, t)
             } else {
-                isMatch = t < text.count && text[t] != "/" || p < pattern.count && pattern[p] == "/" ? one(p, t) : false
+                isMatch =
+                    t < text.count && text[t] != "/" || p < pattern.count && pattern[p] == "/" ? one(p, t) : false
             }
             if !isMatch { failed.insert(state) }
             return isMatch

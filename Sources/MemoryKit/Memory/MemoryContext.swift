@@ -171,7 +171,8 @@ public actor MemoryContext {
         } catch { throw AIError.wrapping(error) }
     }
 
-    private func nearest(to vector: EmbeddingResult, _ file: MemoryFile, _ embedder: Embedder) async throws -> [Int64]
+    private func nearest(to vector: EmbeddingResult, _ file: MemoryFile, _ embedder: Embedder) async throws
+        -> [Int64]
     {
         if index == nil {
             let roots = roots
@@ -198,7 +199,9 @@ public actor MemoryContext {
         let folder = folders.first { found.path == $0.root || found.path.hasPrefix(Path.join($0.root, "")) }
         let below = folder.map { String(found.path.dropFirst($0.root.count)) } ?? found.path
         let relative = below.hasPrefix("/") ? String(below.dropFirst()) : below
-        let name = folder.map { relative.isEmpty ? $0.name : $0.name == "." ? relative : Path.join($0.name, relative) }
+        let name = folder.map {
+            relative.isEmpty ? $0.name : $0.name == "." ? relative : Path.join($0.name, relative)
+        }
         let cut = found.cut
         return MemoryExcerpt(
             path: name ?? found.path,

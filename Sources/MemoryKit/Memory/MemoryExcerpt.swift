@@ -40,7 +40,8 @@ extension [MemoryExcerpt] {
         for (index, excerpt) in enumerated() {
             // No document can end its own excerpt.
             let content = excerpt.text.replacing("</excerpt", with: "<\\/excerpt")
-            text += "<excerpt number=\"\(index + 1)\" source=\"\(attribute(excerpt.citation))\">\n\(content)\n</excerpt>\n\n"
+            text +=
+                "<excerpt number=\"\(index + 1)\" source=\"\(attribute(excerpt.citation))\">\n\(content)\n</excerpt>\n\n"
         }
         return text + question
     }

@@ -26,7 +26,8 @@ struct MemoryFile: Sendable {
     init(_ path: String) throws(AIError) {
         let name = SQLiteError.FileName(
             "the memory of folders", code: .ioError, advice: "delete it; folders are read again")
-        file = try StateFile(path, .init(name: name, application: 0x6875_626D, isPrecious: false, versions: [Self.tables]))
+        file = try StateFile(
+            path, .init(name: name, application: 0x6875_626D, isPrecious: false, versions: [Self.tables]))
     }
 
     private static let tables = """

@@ -18,16 +18,19 @@ struct HTMLText {
 
     /// Elements that begin and end a line.
     private static let blocks: Set<String> = [
-        "address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "fieldset", "figcaption", "figure",
+        "address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "fieldset", "figcaption",
+        "figure",
         "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "legend", "li", "main", "nav", "ol",
         "option", "p", "pre", "section", "summary", "table", "tr", "ul", "body",
     ]
     /// Elements that stand apart by an empty line.
     private static let apart: Set<String> = [
-        "p", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "dl", "blockquote", "pre", "article", "section",
+        "p", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "dl", "blockquote", "pre", "article",
+        "section",
     ]
     private static let unseen: Set<String> = [
-        "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "select", "textarea", "noframes",
+        "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "select", "textarea",
+        "noframes",
     ]
 
     init(_ html: String, base: String) {
@@ -212,9 +215,12 @@ struct HTMLText {
 enum HTMLEntities {
     /// The names that texts use; others stay as they are.
     private static let names: [String: String] = [
-        "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": " ", "shy": "", "copy": "©", "reg": "®",
-        "trade": "™", "hellip": "…", "mdash": "—", "ndash": "–", "lsquo": "‘", "rsquo": "’", "ldquo": "“", "rdquo": "”",
-        "laquo": "«", "raquo": "»", "bull": "•", "middot": "·", "deg": "°", "plusmn": "±", "times": "×", "divide": "÷",
+        "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": " ", "shy": "", "copy": "©",
+        "reg": "®",
+        "trade": "™", "hellip": "…", "mdash": "—", "ndash": "–", "lsquo": "‘", "rsquo": "’", "ldquo": "“",
+        "rdquo": "”",
+        "laquo": "«", "raquo": "»", "bull": "•", "middot": "·", "deg": "°", "plusmn": "±", "times": "×",
+        "divide": "÷",
         "euro": "€", "pound": "£", "yen": "¥", "cent": "¢", "sect": "§", "para": "¶", "larr": "←", "rarr": "→",
         "uarr": "↑", "darr": "↓", "auml": "ä", "ouml": "ö", "uuml": "ü", "Auml": "Ä", "Ouml": "Ö", "Uuml": "Ü",
         "szlig": "ß", "eacute": "é", "egrave": "è", "agrave": "à", "ccedil": "ç", "ntilde": "ñ", "aacute": "á",

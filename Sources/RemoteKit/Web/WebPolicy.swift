@@ -25,11 +25,13 @@ struct WebPolicy: Sendable {
         guard !authority.contains("@") else {
             throw AIError(.invalidInput, "\(shown) has a user name in it, which is not sent")
         }
-        let found = try IPAddress(origin.host).map { [$0] } ?? resolve(origin.host)
+        let found: [IPAddress]
+        if let literal = IPAddress(origin.host) { found = [literal] } else { found = try resolve(origin.host) }
         if let refused = found.first(where: { !allows($0) }) {
             throw AIError(
                 .invalidInput,
-                "\(origin.host.printable) is \(refused), which is not an address of the public Internet; it is not read")
+                "\(origin.host.printable) is \(refused), which is not an address of the public Internet; it is not read"
+            )
         }
         guard let first = found.first else {
             throw AIError(.unreachable, "\(origin.host.printable) has no address")

@@ -31,7 +31,9 @@ struct WebSearch: Sendable {
     /// What the engine finds, the best first.
     func search(_ query: String) async throws -> [Found] {
         try context.requireNetwork(for: "a search")
-        guard let origin = Origin(address) else { throw AIError(.invalidInput, "HUB_SEARXNG_URL is not an address") }
+        guard let origin = Origin(address) else {
+            throw AIError(.invalidInput, "HUB_SEARXNG_URL is not an address")
+        }
         let client = HTTPClient(engine: try context.workspace.engine(), origin: origin, token: nil)
         let target = "\(address)/search?format=json&q=\(PercentEncoding.encode(query))"
         context.log("GET \(Secrets.address(target).printable)")

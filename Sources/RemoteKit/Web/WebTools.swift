@@ -77,7 +77,8 @@ struct SearchTool: Tool {
     let name = "web_search"
     let description = "Searches the web. Answers with addresses, titles and extracts; read_page reads one of them."
     let parameters = try! JSON.parse(
-        #"{"type":"object","properties":{"query":{"type":"string"}},"required":["query"],"additionalProperties":false}"#)
+        #"{"type":"object","properties":{"query":{"type":"string"}},"required":["query"],"additionalProperties":false}"#
+    )
 
     init(search: WebSearch, onFound: @escaping @Sendable ([WebSearch.Found]) -> Void) {
         (self.search, self.onFound) = (search, onFound)
@@ -122,7 +123,8 @@ struct PageTool: Tool {
         }
         guard isKnown(address) else {
             throw AIError(
-                .invalidInput, "neither the user nor a search named \(Secrets.address(address).printable); it is not read")
+                .invalidInput,
+                "neither the user nor a search named \(Secrets.address(address).printable); it is not read")
         }
         let page = try await reader.page(address)
         let offset = max(0, Int(arguments["offset"]?.int ?? 0))

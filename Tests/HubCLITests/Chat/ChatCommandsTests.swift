@@ -15,7 +15,8 @@ import Testing
     }
 
     private func chat(_ flags: [String] = []) async throws -> ChatTerminal {
-        try await ChatTerminal(remote.stage, [RemoteStage.chat, "--provider", "hf"] + flags, with: remote.variables)
+        try await ChatTerminal(
+            remote.stage, [RemoteStage.chat, "--provider", "hf"] + flags, with: remote.variables)
     }
     private var said: [String] {
         remote.calls.last?.json["messages"]?.array?.compactMap { $0["content"]?.string } ?? []
@@ -97,7 +98,8 @@ import Testing
         try await chat.say("/save \(place("chat.md"))")
         try await chat.say("/save")
         let result = try await chat.end()
-        #expect(result.terminal.contains("chat.md is there already") && result.terminal.contains("write /save FILE"))
+        #expect(
+            result.terminal.contains("chat.md is there already") && result.terminal.contains("write /save FILE"))
         #expect(try FileSystem.text(place("chat.md"))?.contains("## You\n\nOne\n") == true)
         let document = try JSON.parse(try #require(try FileSystem.contents(place("chat.json"))))
         #expect(document["messages"]?.array?.count == 2)
@@ -105,7 +107,9 @@ import Testing
 
     @Test func otherCommandsAnswer() async throws {
         let chat = try await chat()
-        for line in ["/tools", "/help", "/json \(place("none.json"))", "/json", "/reasoning", "/reasoning", "/retry"] {
+        for line in [
+            "/tools", "/help", "/json \(place("none.json"))", "/json", "/reasoning", "/reasoning", "/retry",
+        ] {
             try await chat.say(line)
         }
         let text = try await chat.end().terminal
@@ -118,7 +122,9 @@ import Testing
 
     @Test func answersAreShownAsMarkdown() async throws {
         let stage = try RemoteStage.chatting { _ in
-            .chunks([piece("# He"), piece("ad\n\nSome **bo"), piece("ld** text"), piece("\n- item", reason: "stop")])
+            .chunks([
+                piece("# He"), piece("ad\n\nSome **bo"), piece("ld** text"), piece("\n- item", reason: "stop"),
+            ])
         }
         let words = ["chat", RemoteStage.chat, "Hi", "--provider", "hf"]
         let shown = try await stage.stage.run(words, with: stage.variables, terminal: .init(columns: 40))
@@ -127,7 +133,9 @@ import Testing
         let plain = try await stage.stage.run(
             words, with: stage.variables.merging(["NO_COLOR": "1"]) { $1 }, terminal: .init())
         #expect(plain.terminal == "# Head\r\n\r\nSome **bold** text\r\n- item\r\n")
-        #expect(try await stage.stage.run(words, with: stage.variables).output == "# Head\n\nSome **bold** text\n- item\n")
+        #expect(
+            try await stage.stage.run(words, with: stage.variables).output
+                == "# Head\n\nSome **bold** text\n- item\n")
     }
 }
 

@@ -31,7 +31,8 @@ import Testing
         let none = try await stage.run("chats")
         #expect(none.status == 0 && none.output == "no conversation is kept\n")
         #expect(!FileSystem.exists(stage.machine("state/conversations.sqlite3")))
-        let first = try #require(try await once("The kraken sleeps", ["--system", "Be kind."])["conversation"]?.string)
+        let first = try #require(
+            try await once("The kraken sleeps", ["--system", "Be kind."])["conversation"]?.string)
         let second = try #require(try await once("Sheep graze")["conversation"]?.string)
         let list = try await stage.run("chats", "--json").document()
         let entries = list.objects("conversations")
@@ -41,11 +42,15 @@ import Testing
         #expect(entries[1]["model"]?.string == RemoteStage.chat && entries[1]["provider"]?.string == "hf")
         #expect(try await stage.run("chats", "-q").output == "\(second)\n\(first)\n")
         let found = try await stage.run("chats", "search", "krak", "--json").document().objects("conversations")
-        #expect(found.compactMap { $0["id"]?.string } == [first] && found[0]["excerpt"]?.string?.contains("kraken") == true)
+        #expect(
+            found.compactMap { $0["id"]?.string } == [first]
+                && found[0]["excerpt"]?.string?.contains("kraken") == true)
         let shown = try await stage.run("chats", "show", String(first.prefix(5)))
         #expect(shown.output.contains("> The kraken sleeps\n\nYou said: The kraken sleeps 🙂\n"))
         let exported = try await stage.run("chats", "export", first)
-        #expect(exported.output.hasPrefix("# The kraken sleeps\n") && exported.output.contains("## System\n\nBe kind.\n"))
+        #expect(
+            exported.output.hasPrefix("# The kraken sleeps\n")
+                && exported.output.contains("## System\n\nBe kind.\n"))
         let document = try await stage.run("chats", "export", first, "--json").document()
         #expect(document.objects("messages").compactMap { $0["role"]?.string } == ["user", "assistant"])
     }
@@ -70,7 +75,8 @@ import Testing
         for (words, text) in [
             (["chats", "ls", "x"], "hub chats ls takes no words"), (["chats", "show"], "missing ID"),
             (["chats", "search"], "missing TEXT"), (["chats", "show", "a", "b"], "one ID at a time"),
-            (["chats", "list"], "hub chats does not know \"list\""), (["chats", "ls", "--yes"], "does not take --yes"),
+            (["chats", "list"], "hub chats does not know \"list\""),
+            (["chats", "ls", "--yes"], "does not take --yes"),
         ] {
             let result = try await stage.run(words)
             #expect(result.status == 2 && result.error.contains(text), "\(words): \(result.error)")
@@ -177,7 +183,9 @@ import Testing
             // Whole exchanges, the first one among them.
             #expect(turns.count % 2 == 0 && turns.first?.message.content == "One")
             #expect(try archive().search("one").map(\.id) == [id])
-            if result.wasKilled { kills += 1 } else {
+            if result.wasKilled {
+                kills += 1
+            } else {
                 #expect(turns.last?.message.content == "You said: word \(step) 🙂")
                 break
             }
@@ -196,7 +204,8 @@ import Testing
             #expect(result.status == 0 && result.output == "You said: more \(room) 🙂\n")
             let after = try #require(try archive().conversation(id)).turns
             if after.count == before {
-                #expect(result.error.contains("the last turn is not kept: no space left for the file of conversations"))
+                #expect(
+                    result.error.contains("the last turn is not kept: no space left for the file of conversations"))
             } else {
                 #expect(after.last?.message.content == "You said: more \(room) 🙂")
             }

@@ -24,24 +24,31 @@ import Testing
 
     @Test func excerptsGoAwayOnlyAfterAYes() async throws {
         let refused = try await remotely([])
-        #expect(refused.status == 2 && refused.error.contains("sending excerpts of \(notes.path) to hf needs a yes"))
+        #expect(
+            refused.status == 2 && refused.error.contains("sending excerpts of \(notes.path) to hf needs a yes"))
         #expect(remote.calls.isEmpty && !FileSystem.exists(remote.stage.machine("state/memory.sqlite3")))
         let document = try await remotely(["--yes", "--json"]).document()
         let sources = document.objects("sources")
         #expect(sources.first?["path"]?.string == "\(notes.path)/sea.md" && sources.first?["score"]?.double == 1)
         #expect(sources.first?["first_line"]?.int == 1 && sources.first?["last_line"]?.int == 3)
         let sent = try #require(remote.calls.last?.json["messages"]?.array?.last?["content"]?.string)
-        #expect(sent.contains("<excerpt number=\"1\" source=\"\(notes.path)/sea.md:1-3\">") && sent.hasSuffix("\n\nWhere is the kraken?"))
+        #expect(
+            sent.contains("<excerpt number=\"1\" source=\"\(notes.path)/sea.md:1-3\">")
+                && sent.hasSuffix("\n\nWhere is the kraken?"))
         #expect(!sent.contains("hidden"))
         // What is kept is what was said, and where the answer is from.
         let id = try #require(document["conversation"]?.string)
         let shown = try await remote.stage.run("chats", "show", id)
-        #expect(shown.output.contains("> Where is the kraken?\n") && shown.output.contains("[1] \(notes.path)/sea.md:1-3"))
+        #expect(
+            shown.output.contains("> Where is the kraken?\n")
+                && shown.output.contains("[1] \(notes.path)/sea.md:1-3"))
     }
 
     @Test func itSaysWhatItFoundAndHow() async throws {
         let result = try await remotely(["--yes"])
-        #expect(result.status == 0 && result.error.contains("\(notes.path): 2 documents, 2 excerpts; left out: 1 hidden\n"))
+        #expect(
+            result.status == 0
+                && result.error.contains("\(notes.path): 2 documents, 2 excerpts; left out: 1 hidden\n"))
         #expect(result.error.contains("excerpts are found by words alone"))
         #expect(result.error.contains("hub: [1] \(notes.path)/sea.md:1-3\n"))
         let embedder = try Fixtures.path("micro/bert")
@@ -60,7 +67,9 @@ import Testing
             try FileSystem.createDirectories(to)
             for name in try FileSystem.entries(from) ?? [] {
                 let (source, target) = (Path.join(from, name), Path.join(to, name))
-                if try FileSystem.status(source)?.kind == .directory { try copy(source, target) } else {
+                if try FileSystem.status(source)?.kind == .directory {
+                    try copy(source, target)
+                } else {
                     try FileSystem.replace(target, with: try #require(try FileSystem.contents(source)))
                 }
             }
@@ -68,12 +77,14 @@ import Testing
         try copy(folder, snapshot)
         try #require(FileSystem.exists(Path.join(snapshot, "modules.json")))
         let result = try await remotely(["--yes"])
-        #expect(result.error.contains("excerpts are found by meaning (org/embedder) and by words"), "\(result.error)")
+        #expect(
+            result.error.contains("excerpts are found by meaning (org/embedder) and by words"), "\(result.error)")
     }
 
     @Test func whatCannotBeIsSaid() async throws {
         let absent = try await remote.stage.run(
-            ["chat", RemoteStage.chat, "Hi", "--with", "/no/such", "--provider", "hf", "--yes"], with: remote.variables)
+            ["chat", RemoteStage.chat, "Hi", "--with", "/no/such", "--provider", "hf", "--yes"],
+            with: remote.variables)
         #expect(absent.status == 3 && absent.error.contains("/no/such does not exist"))
         let alone = try await remote.stage.run(["chat", "m", "Hi", "--embedder", "x"])
         #expect(alone.status == 2 && alone.error.contains("--embedder is about the documents of --with"))
@@ -83,7 +94,8 @@ import Testing
 
     @Test func aConversationLooksThingsUpForEachMessage() async throws {
         let chat = try await ChatTerminal(
-            remote.stage, [RemoteStage.chat, "--provider", "hf", "--yes", "--with", notes.path], with: remote.variables)
+            remote.stage, [RemoteStage.chat, "--provider", "hf", "--yes", "--with", notes.path],
+            with: remote.variables)
         try await chat.say("Where is the kraken?")
         try await chat.say("And sheep?")
         let result = try await chat.end()

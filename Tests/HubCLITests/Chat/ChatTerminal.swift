@@ -10,11 +10,16 @@ struct ChatTerminal {
     private let count = Lock(0)
 
     /// Starts `hub chat` and waits for its first prompt.
-    init(_ stage: Stage, _ words: [String], with variables: [String: String] = [:], columns: UInt16 = 100) async throws {
-        let own = variables.merging(["TERM": "xterm", "HUB_THREADS": "1"]) { $1 }.map { "\($0)=\(ShellQuoting.posix($1))" }
+    init(_ stage: Stage, _ words: [String], with variables: [String: String] = [:], columns: UInt16 = 100)
+        async throws
+    {
+        let own = variables.merging(["TERM": "xterm", "HUB_THREADS": "1"]) { $1 }.map {
+            "\($0)=\(ShellQuoting.posix($1))"
+        }
         let line = (["chat", "--color", "never"] + words).map(ShellQuoting.posix).joined(separator: " ")
         process = try stage.shell(
-            "ulimit -c 0; exec env \(own.joined(separator: " ")) \"$hub\" \(line)", terminal: .init(columns: columns))
+            "ulimit -c 0; exec env \(own.joined(separator: " ")) \"$hub\" \(line)",
+            terminal: .init(columns: columns))
         try await prompt()
     }
 

@@ -25,7 +25,9 @@ import Testing
         }
     }
 
-    private func ask(_ stage: RemoteStage, _ prompt: String = "Hi", _ flags: [String] = ["--web"]) async throws -> ProcessResult {
+    private func ask(_ stage: RemoteStage, _ prompt: String = "Hi", _ flags: [String] = ["--web"]) async throws
+        -> ProcessResult
+    {
         try await stage.stage.run(
             ["chat", RemoteStage.chat, prompt, "--provider", "hf"] + flags,
             with: stage.variables.merging(["HUB_SEARXNG_URL": stage.server.address]) { $1 })

@@ -104,13 +104,15 @@ import Testing
     /// However a text arrives, what is shown in the end is the same.
     @Test func piecesMakeNoDifference() {
         let parts = [
-            "# Head\n", "text ", "**bold", " text** ", "*", "_", "`co", "de` ", "\n", "\n\n", "- item ", "1. ", "> ",
+            "# Head\n", "text ", "**bold", " text** ", "*", "_", "`co", "de` ", "\n", "\n\n", "- item ", "1. ",
+            "> ",
             "```\n", "| a | b |\n", "|---|---|\n", "[l](u) ", "\\", "🙂", "e\u{301}", "世", "---\n", "    ",
         ]
         var random = SeededRandom(number: 20)
         for _ in 0..<400 {
-            let text = (0..<Int.random(in: 1...30, using: &random)).map { _ in parts.randomElement(using: &random)! }
-                .joined()
+            let text = (0..<Int.random(in: 1...30, using: &random)).map { _ in parts.randomElement(using: &random)!
+            }
+            .joined()
             let whole = shown(text, width: 20)
             let pieces = (0..<60).map { _ in Int.random(in: 1...5, using: &random) }
             #expect(shown(text, width: 20, pieces: pieces) == whole, "\(text.debugDescription)")

@@ -10,7 +10,8 @@ extension ChatCommand {
         let attachments = try await Attachments.read(typed.attachments, context)
         let web = typed.searchesWeb ? try WebTools(try await context.remoteContext()) : nil
         if web?.searches == false {
-            context.output.note("HUB_SEARXNG_URL is not set: nothing is searched, and pages that you name can be read")
+            context.output.note(
+                "HUB_SEARXNG_URL is not set: nothing is searched, and pages that you name can be read")
         }
         let tools = try ChatTools(typed.tools, allowed: typed.allowedTools, web: web, context)
         let prompt = try await prompt(typed, context)

@@ -34,7 +34,8 @@ enum ChatCommand {
         return text
     }
     static let continuing = Option.text(
-        "continue", "ID", kind: .conversation, "go on with the last conversation, or that of hub chats; then every word is the PROMPT",
+        "continue", "ID", kind: .conversation,
+        "go on with the last conversation, or that of hub chats; then every word is the PROMPT",
         detail: "Its model goes on unless --model names another."
     ).withOptionalValue()
     static let noKeep = Switch("no-keep", "do not keep the conversation on this machine")

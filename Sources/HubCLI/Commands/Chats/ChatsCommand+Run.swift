@@ -19,7 +19,8 @@ extension ChatsCommand {
             switch action {
             case .ls:
                 if !words.isEmpty {
-                    throw AIError(.invalidInput, "hub chats ls takes no words", advice: "hub chats search finds some")
+                    throw AIError(
+                        .invalidInput, "hub chats ls takes no words", advice: "hub chats search finds some")
                 }
             case .search:
                 if words.isEmpty { throw AIError(.invalidInput, "missing TEXT", advice: "\(usage) TEXT") }
@@ -132,7 +133,8 @@ extension ChatsCommand {
                 if turn.message.role == .assistant {
                     output.stream(AnswerPrinter.runs(of: text, context))
                 } else {
-                    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+                    {
                         output.line(Styled((index == 0 ? "> " : "  ") + line, .strong))
                     }
                 }
@@ -157,7 +159,8 @@ extension ChatsCommand {
         if !found.isEmpty {
             let names = found.map { "\($0.id) (\($0.title))" }.joined(separator: ", ")
             let isAllowed = try await context.confirm(
-                "Remove \(SafeText.line(names))?", isGiven: request.yes, otherwise: "removing conversations needs a yes")
+                "Remove \(SafeText.line(names))?", isGiven: request.yes,
+                otherwise: "removing conversations needs a yes")
             guard isAllowed, let archive = try await archive(context) else {
                 throw AIError(.confirmationRequired, "nothing was removed")
             }
