@@ -1,5 +1,6 @@
 import HubChatTemplates
 import HubCore
+import HubTokenizers
 import InferenceKit
 import MemoryKit
 import RemoteKit
@@ -101,7 +102,8 @@ struct Conversation {
         guard var message = turns.last?.message else { throw AIError(.invalidInput, "there is no message") }
         sources = []
         if let memory {
-            sources = try await memory.excerpts(for: question ?? message.content ?? "")
+            let found = try await memory.excerpts(for: question ?? message.content ?? "")
+            sources = try await fitting(found)
             // What is kept is what the person said.
             message.content = sources.prompt(message.content ?? "")
         }
@@ -114,6 +116,29 @@ struct Conversation {
                 provider: RemoteModel.label(names.provider, servedBy: result.servedBy),
                 sources: sources.map(\.citation)))
         return result
+    }
+
+    /// The best excerpts that fit into half of the context.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` if not even one does.
+    private func fitting(_ found: [MemoryExcerpt]) async throws -> [MemoryExcerpt] {
+        guard let context = await speaker.context, let first = found.first else { return found }
+        func tokens(_ excerpt: MemoryExcerpt) throws -> Int {
+            // A remote model's tokens are not known; three bytes are few for one.
+            try speaker.tokenizer?.encode(excerpt.text, addSpecialTokens: false).count
+                ?? excerpt.text.utf8.count / 3
+        }
+        var (fitting, used) = ([MemoryExcerpt](), 0)
+        for excerpt in found {
+            used += try tokens(excerpt)
+            if used > context / 2 { break }
+            fitting.append(excerpt)
+        }
+        guard fitting.isEmpty else { return fitting }
+        throw AIError(
+            .invalidInput,
+            "the best excerpt has \(try tokens(first)) tokens; half of the context has room for \(context / 2)",
+            advice: "allow a longer --context, or ask a model that has one")
     }
 
     private func collect(

@@ -81,6 +81,19 @@ import Testing
             result.error.contains("excerpts are found by meaning (org/embedder) and by words"), "\(result.error)")
     }
 
+    /// A model with a small context gets what fits, and is not asked what does not.
+    @Test func excerptsFitIntoTheContext() async throws {
+        let model = try Fixtures.path("tiny-shakespeare")
+        let words = ["chat", model, "kraken or sheep?", "--max-tokens", "4", "--with", notes.path, "--json"]
+        let both = try await remote.stage.run(words + ["--context", "400"])
+        #expect(both.status == 0, "\(both.error)")
+        #expect(try both.document().objects("sources").count == 2)
+        let none = try await remote.stage.run(words + ["--context", "16"])
+        #expect(none.status == 2 && none.error.isEmpty == false)
+        let message = try none.document()["error"]?["message"]?.string ?? ""
+        #expect(message.contains("half of the context has room for 8"), "\(message)")
+    }
+
     @Test func whatCannotBeIsSaid() async throws {
         let absent = try await remote.stage.run(
             ["chat", RemoteStage.chat, "Hi", "--with", "/no/such", "--provider", "hf", "--yes"],

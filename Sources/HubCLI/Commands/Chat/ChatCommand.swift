@@ -74,15 +74,10 @@ enum ChatCommand {
         exclusive: GenerationFlags.exclusive,
         examples: [
             .init(
-                "hub chat qwen3-4b-gguf 'Why is the sky blue?'",
-                "An answer, from this machine if the model is here."),
-            .init("hub chat --provider hf org/model:cheapest", "A conversation with a remote model."),
+                "hub chat --provider hf org/model:cheapest",
+                "A conversation with a remote model; hub chat --continue goes on with it."),
             .init("git diff | hub chat -m qwen3-4b-gguf 'Write a commit message.'", "A text from a pipe."),
             .init("hub chat -m qwen3-4b-gguf --with docs 'How do I install it?'", "An answer from documents."),
-            .init("hub chat --continue", "Go on with the last conversation."),
-            .init(
-                "hub chat --provider http://127.0.0.1:8080 -m qwen 'Hi' --attach a.png --yes",
-                "A server of one's own, and a picture."),
             .init(
                 "hub chat qwen3-4b-gguf 'Is it raining?' --tool ./weather --allow-tool weather",
                 "The program may be called to answer."),

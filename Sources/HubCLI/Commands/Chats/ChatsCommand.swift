@@ -19,7 +19,6 @@ enum ChatsCommand {
         flags: [SharedFlags.yes.flag], listKey: "conversations",
         examples: [
             .init("hub chats", "List them."), .init("hub chats search kraken", "Where was that said?"),
-            .init("hub chats show 3f0a", "Read one."),
             .init("hub chats export 3f0a > chat.md", "Save one as Markdown."),
             .init("hub chat --continue=3f0a", "Go on with one."),
         ],
