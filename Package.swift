@@ -37,6 +37,7 @@ let package = Package(
         .library(name: "HubGrammar", targets: ["HubGrammar"]),
         .library(name: "InferenceKit", targets: ["InferenceKit"]),
         .library(name: "RemoteKit", targets: ["RemoteKit"]),
+        .library(name: "MemoryKit", targets: ["MemoryKit"]),
     ],
     targets: [
         system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
@@ -69,12 +70,13 @@ let package = Package(
             "InferenceKit",
             ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "CKernels"]),
         library("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),
+        library("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
         library("HubServer", ["HubCore", "CMicroHTTPD"]),
         .target(
             name: "HubCLI",
             dependencies: [
                 "HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "HubChatTemplates",
-                "HubGrammar", "InferenceKit", "RemoteKit", "HubServer",
+                "HubGrammar", "InferenceKit", "RemoteKit", "MemoryKit", "HubServer",
                 // For `hub version --verbose` and the terminal.
                 "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CEdit", "CPCRE2", "CPlatform",
             ],
@@ -137,11 +139,12 @@ let package = Package(
                 "KernelChecks",
             ]),
         tests("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),
+        tests("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
         tests("HubServer", ["HubCore"]),
         .testTarget(
             name: "HubCLITests",
             dependencies: [
-                "HubCLI", "CatalogTour", "Chat", "Catalog", "Fetcher", "HubCore", "InferenceKit", "Support",
+                "HubCLI", "CatalogTour", "Chat", "MemoryKit", "Catalog", "Fetcher", "HubCore", "InferenceKit", "Support",
                 "HubServer",
             ],
             swiftSettings: swiftSettings),

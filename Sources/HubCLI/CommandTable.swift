@@ -4,7 +4,7 @@ enum CommandTable {
         SearchCommand.command, InfoCommand.command, PullCommand.command,
         LsCommand.command, OutdatedCommand.command, PathCommand.command, RmCommand.command,
         GcCommand.command, VerifyCommand.command,
-        TryCommand.command, ChatCommand.command, EmbedCommand.command, TranscribeCommand.command,
+        TryCommand.command, ChatCommand.command, ChatsCommand.command, EmbedCommand.command, TranscribeCommand.command,
         ImageCommand.command, SyncCommand.command, RegistryCommand.command, DoctorCommand.command,
         ServeCommand.command,
         AuthCommand.command, PinCommand.command, UnpinCommand.command, TrashCommand.command,

@@ -30,6 +30,9 @@ enum Speaker: Sendable {
         }
     }
 
+    /// Its tools; nil without any.
+    var tools: ChatTools? { if case .equipped(_, let tools) = self { tools } else { nil } }
+
     /// What the texts of single tokens come from; nil for a remote model, which tells them.
     var tokenizer: Tokenizer? {
         switch self {

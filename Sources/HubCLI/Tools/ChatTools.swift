@@ -1,5 +1,6 @@
 import HubCore
 import InferenceKit
+import RemoteKit
 
 /// The tools of a conversation on the command line: programs, each call of which is shown, and runs only if somebody
 /// allowed it.
@@ -16,14 +17,23 @@ struct ChatTools: Sendable {
         "allow-tool", "NAME", repeats: true, "run this tool without asking",
         detail: "The name of a tool of --tool. --yes does not allow tools.")
 
+    static let web = Switch(
+        "web", "let the model search the web and read pages",
+        detail: """
+            It searches with the SearxNG of HUB_SEARXNG_URL, and reads the text of pages that you named or the search found: \
+            1 MiB of each, no scripts. Machines of this network are not asked. Each call is shown.
+            """)
+
     let tools: [any Tool]
+    /// The tools of `--web`; nil without it.
+    let web: WebTools?
     private let allowed: Set<String>
     private let context: Context
 
     /// The tools of a command line; nil if it names none.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` for what is no tool, for two of one name, and for an allowance of none of them.
-    init?(_ commands: [String], allowed: [String], _ context: Context) throws(AIError) {
+    init?(_ commands: [String], allowed: [String], web: WebTools?, _ context: Context) throws(AIError) {
         var tools: [CommandTool] = []
         for command in commands {
             let tool = try CommandTool(command, context.environment) { context.output.debug($0) }
@@ -38,8 +48,14 @@ struct ChatTools: Sendable {
                 .invalidInput, "--allow-tool: there is no tool \(name.printable)",
                 advice: names.isEmpty ? "name its program with --tool" : "the tools are: \(names)")
         }
-        guard !tools.isEmpty else { return nil }
-        (self.tools, self.allowed, self.context) = (tools, Set(allowed), context)
+        let own = web?.tools ?? []
+        if let tool = tools.first(where: { tool in own.contains { $0.name == tool.name } }) {
+            throw AIError(.invalidInput, "--tool: \(tool.name) is the name of a tool of --web")
+        }
+        guard !tools.isEmpty || !own.isEmpty else { return nil }
+        self.tools = tools + own
+        self.allowed = Set(allowed).union(own.map(\.name))
+        (self.web, self.context) = (web, context)
     }
 
     /// For a session that uses them: who allows a call.

@@ -17,7 +17,7 @@ import Testing
         #expect(result.status == 0)
         let document = try result.document()
         document.expectKeys(
-            "model provider text finish_reason usage tool_calls ttft_seconds tokens_per_second why")
+            "model provider text finish_reason usage tool_calls ttft_seconds tokens_per_second conversation why")
         #expect(document["provider"]?.string == "local" && document["model"]?.string == "tiny-shakespeare")
         #expect(document["usage"]?["completion_tokens"]?.int == 8)
         let why = try #require(document["why"]?.object)

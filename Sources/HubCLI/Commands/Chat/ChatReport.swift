@@ -1,5 +1,6 @@
 import HubCore
 import InferenceKit
+import MemoryKit
 
 /// One answer, in the forms of the contract.
 struct ChatReport {
@@ -12,6 +13,10 @@ struct ChatReport {
     /// The answer as JSON, if it is to be that.
     var value: JSON?
     var logprobs: [TokenLog] = []
+    /// What the answer is based on; nil without documents.
+    var sources: [MemoryExcerpt]?
+    /// Where the conversation is kept.
+    var conversation: String?
     /// Why this provider answers, if that is asked.
     var reasons: ProviderReasons?
 
@@ -39,6 +44,8 @@ struct ChatReport {
             "model": .string(model), "provider": .string(RemoteModel.label(provider, servedBy: result?.servedBy)),
         ]
         if let result { add(result, to: &document) }
+        document["sources"] = sources.map(SourceList.json)
+        document["conversation"] = conversation.map { .string($0) }
         document["why"] = reasons?.json
         return document
     }
