@@ -21,6 +21,7 @@ enum Measure: String {
     case requests
     case survived = "went on and verified"
     case again = "bytes sent again"
+    case sent = "bytes sent"
     case prompt
     case decode
     case texts
@@ -62,7 +63,7 @@ enum Measure: String {
         switch self {
         case .wall, .processor, .percentile, .load, .start: value < 1 ? (1e3, " ms") : (1, " s")
         case .tokenCost, .worstTokenCost: value < 1e-3 ? (1e6, " µs") : (1e3, " ms")
-        case .memory, .again: (1 / .mebibyte, " MiB")
+        case .memory, .again, .sent: (1 / .mebibyte, " MiB")
         case .rate, .encoding, .decoding, .scan: (1e-6, " MB/s")
         case .requests, .survived: (1, "")
         case .prompt, .decode: (1, " tokens/s")
@@ -76,7 +77,7 @@ enum Measure: String {
     var unit: String {
         switch self {
         case .wall, .processor, .percentile, .load, .start, .tokenCost, .worstTokenCost: "seconds"
-        case .memory, .again: "bytes"
+        case .memory, .again, .sent: "bytes"
         case .rate, .encoding, .decoding, .scan: "bytes_per_second"
         case .requests: "requests"
         case .survived: "pulls"

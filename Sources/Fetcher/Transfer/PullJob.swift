@@ -17,11 +17,14 @@ final class PullJob: Sendable {
     let missing: [RepositoryFile]
     /// The paths of content that only has to be verified and put in place.
     let sources: [String: String]
+    /// What older revisions have given, by digest.
+    let seeds: [String: DeltaSeed.Outcome]
     let outcomes: Lock<[PulledFile]>
 
-    init(_ plan: PullPlan, index: Int, symlinks: Bool) {
+    init(_ plan: PullPlan, index: Int, symlinks: Bool, seeds: [String: DeltaSeed.Outcome] = [:]) {
         self.index = index
         self.symlinks = symlinks
+        self.seeds = seeds
         repository = plan.repository
         commit = plan.commit
         folder = plan.folder
