@@ -144,7 +144,8 @@ let package = Package(
         .testTarget(
             name: "HubCLITests",
             dependencies: [
-                "HubCLI", "CatalogTour", "Chat", "MemoryKit", "Catalog", "Fetcher", "HubCore", "InferenceKit", "Support",
+                "HubCLI", "CatalogTour", "Chat", "MemoryKit", "Catalog", "Fetcher", "HubCore", "InferenceKit",
+                "Support",
                 "HubServer",
             ],
             swiftSettings: swiftSettings),

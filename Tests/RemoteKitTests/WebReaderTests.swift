@@ -11,7 +11,7 @@ import Testing
 
     private static func html(_ text: String, _ type: String = "text/html; charset=utf-8") -> InferenceStandIn.Reply
     {
-        Reply(headers: [("Content-Type", type)], steps: [.text(text)])
+        Reply.bytes(Array(text.utf8), type: type)
     }
 
     /// Every host but `inside.test` is the server.
@@ -36,11 +36,11 @@ import Testing
     @Test func everyRedirectIsChecked() async throws {
         let place = try RemotePlace { request in
             switch request.path {
-            case "/a": Reply(302, headers: [("Location", "/b")], steps: [])
+            case "/a": Reply.redirect("/b")
             case "/b": Self.html("<p>There")
-            case "/inside": Reply(301, headers: [("Location", "http://inside.test/secret")], steps: [])
-            case "/file": Reply(302, headers: [("Location", "file:///etc/passwd")], steps: [])
-            default: Reply(302, headers: [("Location", "/loop")], steps: [])
+            case "/inside": Reply.redirect("http://inside.test/secret")
+            case "/file": Reply.redirect("file:///etc/passwd")
+            default: Reply.redirect("/loop")
             }
         }
         let base = "http://one.test:\(port(place))"
@@ -58,11 +58,9 @@ import Testing
             case "/plain": Self.html("a <b> c", "text/plain")
             case "/json": Self.html(#"{"a":1}"#, "application/json")
             case "/latin":
-                Reply(
-                    headers: [("Content-Type", "text/plain; charset=\"ISO-8859-1\"")],
-                    steps: [.send([0x63, 0xE9, 0x80])])
+                Reply.bytes([0x63, 0xE9, 0x80], type: "text/plain; charset=\"ISO-8859-1\"")
             case "/image": Self.html("PNG", "image/png")
-            case "/none": Reply(headers: [], steps: [.text("x")])
+            case "/none": Reply.bytes([0x78], type: nil)
             case "/long": Self.html(String(repeating: "é", count: 600_000), "text/plain")
             default: Self.html("gone", "text/html").status(404)
             }

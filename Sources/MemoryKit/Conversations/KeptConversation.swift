@@ -63,12 +63,17 @@ public struct KeptConversation: Sendable, Hashable {
 
 /// A line of the list of conversations.
 public struct ConversationEntry: Sendable, Hashable {
+    /// Eight hexadecimal digits.
     public let id: String
+    /// When it began, in seconds since 1970.
     public let createdAt: Double
+    /// When the last turn was kept.
     public let updatedAt: Double
-    /// The model and the provider as they were asked for.
+    /// The model as it was asked for.
     public let model: String
+    /// The provider as it was asked for.
     public let provider: String
+    /// The beginning of the first message.
     public let title: String
     /// Messages and answers.
     public let turns: Int

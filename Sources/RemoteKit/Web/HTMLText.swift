@@ -78,8 +78,7 @@ struct HTMLText {
         bytes = bytes.dropFirst()
         let isEnd = bytes.first == UInt8(ascii: "/")
         if isEnd { bytes = bytes.dropFirst() }
-        let name = String(decoding: bytes.prefix { !Self.endsName($0) }, as: UTF8.self).lowercased()
-        bytes = bytes.dropFirst(name.utf8.count)
+        let name = readName()
         let attributes = readAttributes()
         if let skipped {
             if isEnd, name == skipped { self.skipped = nil }
@@ -89,6 +88,12 @@ struct HTMLText {
     }
 
     private static func endsName(_ byte: UInt8) -> Bool { byte <= 0x20 || "/>=".utf8.contains(byte) }
+
+    private mutating func readName() -> String {
+        let name = bytes.prefix { !Self.endsName($0) }
+        bytes = bytes.dropFirst(name.count)
+        return String(decoding: name, as: UTF8.self).lowercased()
+    }
 
     private mutating func readAttributes() -> [String: String] {
         var attributes: [String: String] = [:]
@@ -101,8 +106,7 @@ struct HTMLText {
                 bytes = bytes.dropFirst()
                 continue
             }
-            let name = String(decoding: bytes.prefix { !Self.endsName($0) }, as: UTF8.self).lowercased()
-            bytes = bytes.dropFirst(name.utf8.count)
+            let name = readName()
             bytes = bytes.drop { $0 <= 0x20 }
             guard bytes.first == UInt8(ascii: "=") else { continue }
             bytes = bytes.dropFirst().drop { $0 <= 0x20 }

@@ -77,7 +77,7 @@ import Testing
     @Test func paragraphsAreSetInLines() {
         #expect(shown("one two three four", width: 10) == "one two\nthree four\n")
         #expect(shown("- one two three", width: 10) == "• one two\n  three\n")
-        #expect(shown("a **bold one** b", width: 10) == "a <b>bold</b>\n<b>one</b> b\n")
+        #expect(shown("a **bold one** b", width: 10) == "a <b>bold</b> <b>one</b>\nb\n")
         // Wide characters take two cells; words without spaces are broken.
         #expect(shown("世界世界世界世界", width: 10) == "世界世界世\n界世界\n")
         #expect(shown(String(repeating: "x", count: 25), width: 10) == "xxxxxxxxxx\nxxxxxxxxxx\nxxxxx\n")

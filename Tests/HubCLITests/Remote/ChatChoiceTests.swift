@@ -134,13 +134,6 @@ import Testing
         #expect(!result.error.contains("secret"))
     }
 
-    @Test(arguments: ["--schema", "--grammar", "--regex", "--web", "--with", "--continue", "--no-keep"])
-    func whatIsNotBuiltIsUnknown(_ flag: String) async throws {
-        let stage = try RemoteStage()
-        let result = try await stage.run("chat", RemoteStage.chat, "Hi", flag, "x")
-        #expect(result.status == 2 && result.error.contains("unknown flag \(flag)"))
-    }
-
     @Test func namesThatCannotBeRemote() async throws {
         let stage = try RemoteStage()
         let folder = try await stage.run("chat", "./model", "Hi", "--provider", "hf")

@@ -33,7 +33,8 @@ extension TryCommand {
         }
         var session = try ChatSession(
             Conversation(
-                .local(model, templates), names: (target.id, "local"), request.config, system: request.system), context)
+                .local(model, templates), names: (target.id, "local"), request.config, system: request.system),
+            context)
         try await session.run()
     }
 
