@@ -52,6 +52,8 @@ package final class StateFile: Sendable {
         let connection = try Connection(path)
         let version = try version(of: connection, path, kind)
         try connection.configure(path, isPrecious: kind.isPrecious)
+        // What is removed is not left in free pages.
+        try connection.execute("PRAGMA secure_delete = ON")
         guard version < kind.versions.count else { return connection }
         try FileSystem.setMode(path, 0o600)
         try connection.transaction {

@@ -8,8 +8,8 @@ struct AnswerPrinter {
     private let showsReasoning: Bool
     /// nil where the text is shown as it is.
     private var markdown: MarkdownText?
-    /// The reasoning so far.
-    private(set) var reasoning = ""
+    /// Whether there was reasoning, its lines with text, and whether the last one goes on.
+    private var (hasReasoning, reasoningLines, isInLine) = (false, 0, false)
     private var hasText = false
     /// Whether the last line that was written has its end.
     private var isAtLineStart = true
@@ -48,7 +48,12 @@ struct AnswerPrinter {
     }
 
     private mutating func show(reasoning text: String) {
-        reasoning += text
+        hasReasoning = true
+        for character in text {
+            let isEnd = character.isNewline
+            if !isEnd, !isInLine { reasoningLines += 1 }
+            isInLine = !isEnd
+        }
         guard isShown else { return }
         if showsReasoning { return write(text, .faint) }
         // A line in place of the last one, where that is possible.
@@ -57,13 +62,10 @@ struct AnswerPrinter {
         }
     }
 
-    private var counted: String {
-        let lines = reasoning.split(whereSeparator: \.isNewline).count
-        return "reasoning: \(Humanize.plural(lines, "line"))"
-    }
+    private var counted: String { "reasoning: \(Humanize.plural(reasoningLines, "line"))" }
 
     private mutating func endReasoning() {
-        guard isShown, !reasoning.isEmpty else { return }
+        guard isShown, hasReasoning else { return }
         if showsReasoning { return write(isAtLineStart ? "\n" : "\n\n", .plain) }
         output.live([], width: 0)
         write("\(counted)\n\n", .faint)

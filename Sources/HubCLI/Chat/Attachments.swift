@@ -75,7 +75,8 @@ struct Attachments: Sendable {
         for file in files {
             switch file.content {
             case .text(let content):
-                text += "<file name=\"\(file.name)\">\n\(content)\n</file>\n\n"
+                let name = QuotedText.attribute(file.name)
+                text += "<file name=\"\(name)\">\n\(QuotedText.content(content, of: "file"))\n</file>\n\n"
             case .picture(let picture): pictures.append(picture)
             }
         }

@@ -37,6 +37,9 @@ enum MarkdownBlock: Equatable {
         }
     }
 
+    /// Whether a line begins a row of a table.
+    static func isRow(_ line: [Character]) -> Bool { line.prefix(200).first { $0 != " " && $0 != "\t" } == "|" }
+
     private static func heading(
         _ rest: ArraySlice<Character>, _ start: Int, _ isWhole: Bool, _ otherwise: () -> (MarkdownBlock, Int)
     ) -> (MarkdownBlock, Int)? {

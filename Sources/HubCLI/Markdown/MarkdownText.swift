@@ -47,6 +47,9 @@ struct MarkdownText {
         return out
     }
 
+    /// A line whose kind is not known after so many characters is text; only rows of tables are longer.
+    private static let longestHead = 200
+
     private mutating func add(_ character: Character) -> [Run] {
         switch line {
         case .text: return flow(inline.add(String(character)))
@@ -54,6 +57,9 @@ struct MarkdownText {
         case .start:
             head.append(character)
             if fence != nil { return beginCode() }
+            guard head.count <= Self.longestHead || MarkdownBlock.isRow(head) else {
+                return begin(.paragraph(indent: 0), 0)
+            }
             guard let (block, length) = MarkdownBlock.read(head, isWhole: false) else { return [] }
             return begin(block, length)
         }
@@ -145,7 +151,7 @@ struct MarkdownText {
     }
 
     private mutating func beginCode() -> [Run] {
-        guard !mayEndCode else { return [] }
+        guard head.count > Self.longestHead || !mayEndCode else { return [] }
         line = .code
         return [Run(text: "    " + String(head), style: .name)]
     }

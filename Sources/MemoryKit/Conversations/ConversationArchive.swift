@@ -126,7 +126,10 @@ public final class ConversationArchive: Sendable {
             try connection.run(
                 "DELETE FROM words WHERE rowid IN (SELECT id FROM turns WHERE conversation = ?)", id)
             try connection.run("DELETE FROM conversations WHERE id = ?", id)
-            return connection.changes > 0
+            let wasThere = connection.changes > 0
+            // Without this the words of what was removed stay in the index.
+            try connection.run("INSERT INTO words (words) VALUES ('optimize')")
+            return wasThere
         }
     }
 

@@ -42,8 +42,11 @@ struct FolderWalk {
         _ folder: OpenFolder, _ prefix: String, _ above: Rules, depth: Int
     ) throws(AIError) {
         var rules = above
-        if let own = try FileSystem.text(Path.join(folder.path, ".gitignore")) {
-            rules.append((prefix, IgnoreRules(own)))
+        do throws(AIError) {
+            let own = try FileSystem.text(Path.join(folder.path, ".gitignore"))
+            if let own { rules.append((prefix, IgnoreRules(own))) }
+        } catch {
+            skipped.unreadable += 1
         }
         for entry in try folder.entries() {
             guard entry.isText else {

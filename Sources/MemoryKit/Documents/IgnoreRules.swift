@@ -40,15 +40,14 @@ struct IgnoreRules: Sendable {
         let whole = Array(path.unicodeScalars)
         let name = Array(Path.name(path).unicodeScalars)
         for rule in rules.reversed() where isFolder || !rule.isFolder {
-            if Self.matches(rule.pattern[...], (rule.isPath ? whole : name)[...]) { return !rule.isNegated }
+            if Self.matches(rule.pattern, rule.isPath ? whole : name) { return !rule.isNegated }
         }
         return nil
     }
 
     /// Whether a text matches: `*` and `?` stop at slashes, `**` does not. A pattern takes time by the product of both
     /// lengths at most, because states that failed are remembered.
-    private static func matches(_ pattern: ArraySlice<Unicode.Scalar>, _ text: ArraySlice<Unicode.Scalar>) -> Bool {
-        let pattern = Array(pattern), text = Array(text)
+    private static func matches(_ pattern: [Unicode.Scalar], _ text: [Unicode.Scalar]) -> Bool {
         var failed = Set<Int>()
         func match(_ p: Int, _ t: Int) -> Bool {
             if p == pattern.count { return t == text.count }

@@ -165,7 +165,7 @@ public actor MemoryContext {
             }
             let ranked = RankFusion.merge(lists).prefix(count)
             let found = try await Blocking.run {
-                try ranked.compactMap { id, score in try file.excerpt(id).map { ($0, score) } }
+                try ranked.compactMap { id, score in try file.excerpt(id, below: roots).map { ($0, score) } }
             }
             return found.map { excerpt($0, score: $1) }
         } catch { throw AIError.wrapping(error) }

@@ -1,3 +1,5 @@
+import HubCore
+
 /// A stretch of a document that may answer a question.
 public struct MemoryExcerpt: Sendable, Hashable {
     /// Where a stretch stands in its document.
@@ -38,15 +40,10 @@ extension [MemoryExcerpt] {
 
             """
         for (index, excerpt) in enumerated() {
-            // No document can end its own excerpt.
-            let content = excerpt.text.replacing("</excerpt", with: "<\\/excerpt")
-            text +=
-                "<excerpt number=\"\(index + 1)\" source=\"\(attribute(excerpt.citation))\">\n\(content)\n</excerpt>\n\n"
+            let content = QuotedText.content(excerpt.text, of: "excerpt")
+            let source = QuotedText.attribute(excerpt.citation)
+            text += "<excerpt number=\"\(index + 1)\" source=\"\(source)\">\n\(content)\n</excerpt>\n\n"
         }
         return text + question
-    }
-
-    private func attribute(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("\"", with: "&quot;").replacing("<", with: "&lt;")
     }
 }

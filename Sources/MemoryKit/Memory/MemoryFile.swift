@@ -9,7 +9,12 @@ struct MemoryFile: Sendable {
         var path: String
         var fingerprint: FileFingerprint
         var digest: String
+        /// False for a file that turned out to be none.
+        var isDocument: Bool
     }
+
+    /// The unit of a file that turned out to be no document.
+    static let none = "none"
 
     /// A stretch that answers a question.
     struct Found: Sendable {
@@ -30,6 +35,7 @@ struct MemoryFile: Sendable {
             path, .init(name: name, application: 0x6875_626D, isPrecious: false, versions: [Self.tables]))
     }
 
+    // Ids of excerpts are never used again: another process may still hold those of what is gone.
     private static let tables = """
         CREATE TABLE documents (
             id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, unit TEXT NOT NULL, digest TEXT NOT NULL,
@@ -37,7 +43,7 @@ struct MemoryFile: Sendable {
             changed INTEGER NOT NULL
         ) STRICT;
         CREATE TABLE excerpts (
-            id INTEGER PRIMARY KEY, document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+            id INTEGER PRIMARY KEY AUTOINCREMENT, document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
             first INTEGER NOT NULL, last INTEGER NOT NULL
         ) STRICT;
         CREATE INDEX excerpts_of_document ON excerpts (document);
@@ -59,14 +65,16 @@ struct MemoryFile: Sendable {
             let scope = Scope([root])
             let rows = try connection.query(
                 """
-                SELECT id, path, digest, device, inode, size, modified, changed FROM documents WHERE \(scope.condition)
+                SELECT id, path, digest, device, inode, size, modified, changed, unit FROM documents
+                WHERE \(scope.condition)
                 """, list: scope.values
             ) { row in
                 Document(
                     id: row.int(0), path: row.text(1),
                     fingerprint: FileFingerprint(
                         device: UInt64(bitPattern: row.int(3)), inode: UInt64(bitPattern: row.int(4)),
-                        size: row.int(5), modified: row.int(6), changed: row.int(7)), digest: row.text(2))
+                        size: row.int(5), modified: row.int(6), changed: row.int(7)), digest: row.text(2),
+                    isDocument: row.text(8) != Self.none)
             }
             return Dictionary(rows.map { ($0.path, $0) }) { $1 }
         }
@@ -212,20 +220,21 @@ struct MemoryFile: Sendable {
         }
     }
 
-    /// A stretch; nil if it is gone.
-    func excerpt(_ id: Int64) throws(AIError) -> Found? {
+    /// A stretch below the folders; nil if it is gone.
+    func excerpt(_ id: Int64, below roots: [String]) throws(AIError) -> Found? {
         try file.read { connection in
-            try connection.first(
+            let scope = Scope(roots)
+            return try connection.query(
                 """
                 SELECT documents.path, unit, first, last, words.text FROM excerpts
                 JOIN documents ON documents.id = document JOIN words ON words.rowid = excerpts.id
-                WHERE excerpts.id = ?
-                """, id
+                WHERE \(scope.condition) AND excerpts.id = ?
+                """, list: scope.values + [id]
             ) { row in
                 Found(
                     path: row.text(0), unit: row.text(1),
                     cut: Cut(text: row.text(4), first: Int(row.int(2)), last: Int(row.int(3))))
-            }
+            }.first
         }
     }
 

@@ -11,10 +11,11 @@ struct HTMLText {
     private var bytes: ArraySlice<UInt8>
     /// The element whose content is left out, until its end.
     private var skipped: String?
-    private var titleText: String?
     private var isPreformatted = 0
     private var hasSpace = false
-    private var links: [(address: String, start: String.Index)] = []
+    /// Characters so far that are not blanks.
+    private var inked = 0
+    private var links: [(address: String, inked: Int)] = []
 
     /// Elements that begin and end a line.
     private static let blocks: Set<String> = [
@@ -28,10 +29,9 @@ struct HTMLText {
         "p", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "dl", "blockquote", "pre", "article",
         "section",
     ]
-    private static let unseen: Set<String> = [
-        "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "select", "textarea",
-        "noframes",
-    ]
+    private static let unseen: Set<String> = ["noscript", "template", "svg", "math", "object", "select"]
+    /// Elements whose content has no tags: it ends at their own end tag alone.
+    private static let raw: Set<String> = ["script", "style", "iframe", "textarea", "noframes", "title"]
 
     init(_ html: String, base: String) {
         self.base = base
@@ -60,7 +60,6 @@ struct HTMLText {
                 add("<")
             }
         }
-        if let titleText { title = Self.line(titleText) }
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 }
@@ -80,11 +79,34 @@ struct HTMLText {
         if isEnd { bytes = bytes.dropFirst() }
         let name = readName()
         let attributes = readAttributes()
+        if !isEnd, Self.raw.contains(name) {
+            let content = takeRaw(name)
+            if name == "title", title == nil, skipped == nil {
+                title = Self.line(HTMLEntities.decoded(String(decoding: content, as: UTF8.self)))
+            }
+            return
+        }
         if let skipped {
             if isEnd, name == skipped { self.skipped = nil }
             return
         }
         isEnd ? end(name) : begin(name, attributes)
+    }
+
+    /// Everything before an element's end tag, or before the page's end.
+    private mutating func takeRaw(_ name: String) -> ArraySlice<UInt8> {
+        let content = bytes
+        let end = Array("</\(name)".utf8)
+        while let mark = bytes.firstIndex(of: UInt8(ascii: "<")) {
+            bytes = bytes[mark...]
+            let isEnd = bytes.count >= end.count && zip(bytes, end).allSatisfy { $0 | 0x20 == $1 | 0x20 }
+            if isEnd, bytes.dropFirst(end.count).first.map(Self.endsName) ?? true {
+                return content[..<bytes.startIndex]
+            }
+            bytes = bytes.dropFirst()
+        }
+        bytes = bytes[bytes.endIndex...]
+        return content
     }
 
     private static func endsName(_ byte: UInt8) -> Bool { byte <= 0x20 || "/>=".utf8.contains(byte) }
@@ -129,7 +151,6 @@ struct HTMLText {
 
     private mutating func begin(_ name: String, _ attributes: [String: String]) {
         if Self.unseen.contains(name) { return skipped = name }
-        if name == "title", title == nil, titleText == nil { titleText = "" }
         if Self.blocks.contains(name) { breakLine(apart: Self.apart.contains(name)) }
         switch name {
         case "li": text += "- "
@@ -140,16 +161,13 @@ struct HTMLText {
         case "img":
             if let alt = attributes["alt"], alt.contains(where: { !$0.isWhitespace }) { add(alt, isDecoded: true) }
         case "a":
-            links.append((attributes["href"] ?? "", text.endIndex))
+            links.append((attributes["href"] ?? "", inked))
         default: break
         }
     }
 
     private mutating func end(_ name: String) {
         switch name {
-        case "title":
-            if title == nil, let titleText { title = Self.line(titleText) }
-            titleText = nil
         case "pre": isPreformatted = max(0, isPreformatted - 1)
         case "a": endLink()
         default: break
@@ -160,7 +178,7 @@ struct HTMLText {
     /// Puts a link's address behind its text, if it leads somewhere.
     private mutating func endLink() {
         guard let link = links.popLast(), !link.address.isEmpty, !link.address.hasPrefix("#"),
-            text[link.start...].contains(where: { !$0.isWhitespace }),
+            inked > link.inked,
             let whole = SafeAddress.resolve(link.address, against: base), Origin(whole) != nil
         else { return }
         text += " (\(whole))"
@@ -171,12 +189,9 @@ struct HTMLText {
     private mutating func add(_ content: String, isDecoded: Bool = false) {
         guard skipped == nil else { return }
         let content = isDecoded ? content : HTMLEntities.decoded(content)
-        if titleText != nil {
-            titleText! += content
-            return
-        }
         guard isPreformatted == 0 else {
             text += content
+            inked += content.reduce(0) { $0 + ($1.isWhitespace ? 0 : 1) }
             return
         }
         for character in content {
@@ -186,6 +201,7 @@ struct HTMLText {
                 if hasSpace, !text.isEmpty, text.last?.isWhitespace == false { text.append(" ") }
                 hasSpace = false
                 text.append(character)
+                inked += 1
             }
         }
     }
