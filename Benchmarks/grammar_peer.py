@@ -17,7 +17,7 @@ import time
 
 def node(depth):
     """A tree of so many levels: llama-cpp-python does not resolve a $ref that leads back."""
-    children = {"type": "array", "items": node(depth - 1)} if depth > 1 else {"type": "array", "maxItems": 0, "items": {}}
+    children = {"type": "array", "items": node(depth - 1) if depth > 1 else {"type": "string"}}
     return {"type": "object", "additionalProperties": False, "required": ["label", "children"],
             "properties": {"label": {"type": "string"}, "children": children}}
 
