@@ -62,11 +62,16 @@ package final class TokenVocabulary: Sendable {
             ids.append(Int32(id))
             guard let length = Self.plainLength(text), length <= Self.longestPlain else { continue }
             isPlain[id] = true
-            for most in length...Self.longestPlain { plain[most][id >> 6] |= 1 << UInt64(id & 63) }
+            plain[length][id >> 6] |= 1 << UInt64(id & 63)
+        }
+        for most in 1...Self.longestPlain {
+            for word in 0..<words { plain[most][word] |= plain[most - 1][word] }
         }
         self.plain = plain
         reach = ids.reduce(0) { longest, id in
-            guard let text = texts[Int(id)], !isPlain[Int(id)], text[0] >= 0x20, text[0] != 0x22 else { return longest }
+            guard let text = texts[Int(id)], !isPlain[Int(id)], text[0] >= 0x20, text[0] != 0x22 else {
+                return longest
+            }
             return max(longest, text.count)
         }
         let sorted = Self.sorted(ids, spellings, offsets)
