@@ -273,6 +273,16 @@ import Testing
         #expect(reader.text == "That is all." && reader.calls.count == 1)
     }
 
+    @Test func anAnswerMaySpeakOfItsMarkers() throws {
+        let answer = "Models write <think>, then </think>."
+        for pieces in [[answer], answer.map { String($0) }] {
+            let reader = read(pieces, try reading("hermes"))
+            #expect(reader.text == answer && reader.reasoning.isEmpty && reader.calls.isEmpty)
+        }
+        // Nothing was said before: the end of a thought whose beginning is missing.
+        #expect(read(["</think>\n\nHello"], try reading("hermes")).text == "Hello")
+    }
+
     @Test func whiteSpaceOfAPlainAnswerStays() throws {
         let reader = read(["  Hello \n", "\n there \n"], try reading("hermes"))
         #expect(reader.text == "  Hello \n\n there \n")

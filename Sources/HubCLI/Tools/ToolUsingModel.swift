@@ -53,10 +53,10 @@ struct ToolUsingModel: ChatModel {
                     case .chunk(let chunk):
                         // The last one of a turn; the answer's own comes with the result.
                         if chunk.isComplete, chunk.text.isEmpty, chunk.reasoning.isEmpty { continue }
-                        defer { hasText = hasText || !chunk.text.isEmpty }
-                        guard isApart, hasText, !chunk.text.isEmpty else { return chunk.withoutEnd }
-                        isApart = false
-                        return chunk.withoutEnd(text: "\n\n" + chunk.text)
+                        guard !chunk.text.isEmpty else { return chunk.withoutEnd }
+                        defer { (hasText, isApart) = (true, false) }
+                        return hasText && isApart
+                            ? chunk.withoutEnd(text: "\n\n" + chunk.text) : chunk.withoutEnd
                     case .toolCall, .shortened: continue
                     case .toolOutput: isApart = true
                     case .response(let response): return Self.last(response)

@@ -180,14 +180,20 @@ struct AnswerReader {
         }
     }
 
-    /// A marker where text may be. A stray closing one is left out.
+    /// A marker where text may be. Models reason before they answer: behind text such a marker is text, which may speak of
+    /// it. Other markers that open nothing are left out.
     private mutating func takeOpening(_ marker: String, _ piece: inout Piece) {
         if place == .undecided, !held.trimmed.isEmpty { show(held, &piece) }
         held = ""
         if marker == format.calls?.opening {
             (place, space) = (.call, "")
-        } else if marker == format.reasoning?.opening {
-            (place, skipsSpace) = (.reasoning, true)
+        } else if marker == format.reasoning?.opening || marker == format.reasoning?.closing {
+            if !text.isEmpty || !piece.text.isEmpty {
+                place = .text
+                show(marker, &piece)
+            } else {
+                (place, skipsSpace) = (marker == format.reasoning?.opening ? .reasoning : .text, true)
+            }
         }
     }
 

@@ -50,7 +50,6 @@ struct SessionTurn {
             let result = try await ask()
             if result.finishReason == .cancelled { return cancelled(result, before) }
             if result.toolCalls.isEmpty {
-                try await check { try await $0.check(response: result.text) }
                 append(result)
                 return response(result)
             }

@@ -61,12 +61,6 @@ enum ChatCommand {
             .init(
                 "hub chat --provider http://127.0.0.1:8080 -m qwen 'Hi' --attach a.png --yes",
                 "A server of one's own, and a picture."),
-            .init(
-                "hub chat qwen3-4b-gguf 'Who wrote Hamlet, and when?' --schema book.json --json",
-                "JSON that fits a schema, in \"value\"."),
-            .init(
-                "hub chat qwen3-4b-gguf 'Is it raining?' --tool ./weather --allow-tool weather",
-                "The program may be called to answer."),
         ],
         run: { try await run($0, Request($1)) })
 }
