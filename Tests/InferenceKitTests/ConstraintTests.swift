@@ -61,7 +61,7 @@ import Testing
                 )
                 .collectWithMetadata())
         }
-        #expect(alone.contains { $0.finishReason == .stop } && Set(alone.map(\.text)).count == 4)
+        #expect(Set(alone.map(\.text)).count == 4)
         for seed in 0..<4 {
             let guessed = try await model.generate(prompt: "To be", config: Self.config(constraint, seed: seed))
                 .collectWithMetadata()
