@@ -14,6 +14,14 @@ import os
 import sys
 import time
 
+
+def node(depth):
+    """A tree of so many levels: llama-cpp-python does not resolve a $ref that leads back."""
+    children = {"type": "array", "items": node(depth - 1) if depth > 1 else {"type": "string"}}
+    return {"type": "object", "additionalProperties": False, "required": ["label", "children"],
+            "properties": {"label": {"type": "string"}, "children": children}}
+
+
 CASES = [
     ({"type": "object", "additionalProperties": False, "required": ["name", "age", "email", "tags"], "properties": {
         "name": {"type": "string"}, "age": {"type": "integer", "minimum": 0, "maximum": 150},
@@ -25,9 +33,7 @@ CASES = [
         "score": {"type": "number"}, "kind": {"enum": ["town", "city", "village"]}}},
      '{"title": "A visit to the river", "summary": "' + "The town lies by a quiet river and has a market. " * 4
      + '", "score": 7.25, "kind": "town"}'),
-    ({"$defs": {"node": {"type": "object", "additionalProperties": False, "required": ["label", "children"], "properties": {
-        "label": {"type": "string"}, "children": {"type": "array", "items": {"$ref": "#/$defs/node"}}}}},
-      "$ref": "#/$defs/node"},
+    (node(3),
      '{"label": "root", "children": [{"label": "left", "children": []}, {"label": "right side", "children": '
      '[{"label": "leaf", "children": []}]}]}'),
     ({"type": "array", "minItems": 1, "items": {"anyOf": [

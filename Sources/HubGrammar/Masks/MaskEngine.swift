@@ -25,6 +25,12 @@ package final class MaskEngine: @unchecked Sendable {
     private let plainCharacter: [RegexStore.ID]
 
     private var masks: [State: [UInt64]] = [:]
+    /// The masks within strings of a limited length, far from the limit, by what follows the string.
+    private var stringMasks: [StringPlace: [UInt64]] = [:]
+    private struct StringPlace: Hashable {
+        var part: Int32
+        var following: PushdownAutomaton.Item
+    }
     /// Masks kept: 16 KiB each for 128,000 tokens.
     private static let mostMasks = 1024
 
@@ -139,9 +145,33 @@ package final class MaskEngine: @unchecked Sendable {
     package func mask(_ state: State) -> [UInt64] {
         if let known = masks[state] { return known }
         if masks.count >= Self.mostMasks { masks.removeAll(keepingCapacity: true) }
+        guard let key = farFromLimit(state) else {
+            let made = makeMask(state)
+            masks[state] = made
+            return made
+        }
+        if let known = stringMasks[key] { return known }
         let made = makeMask(state)
-        masks[state] = made
+        stringMasks[key] = made
         return made
+    }
+
+    /// Where a string may go on for longer than any token, how long does not matter: what follows it says which mask it is.
+    private func farFromLimit(_ state: State) -> StringPlace? {
+        guard !isFree(state), !isFreeAfterwards else { return nil }
+        let automaton = automata[Int(state.part)]
+        let items = automaton.items(state.place)
+        guard items.count == 1 else { return nil }
+        let store = automaton.store
+        let node = store[items[0].rest]
+        guard node.kind == .then else { return nil }
+        let head = store[node.first]
+        guard head.kind == .repeated, head.first == plainCharacter[Int(state.part)], head.low == 0,
+            head.high >= max(vocabulary.reach, TokenVocabulary.longestPlain)
+        else { return nil }
+        return StringPlace(
+            part: state.part,
+            following: .init(rest: node.second, place: items[0].place, returns: items[0].returns))
     }
 
     private func makeMask(_ state: State) -> [UInt64] {

@@ -31,7 +31,9 @@ package final class TokenVocabulary: Sendable {
     package let missingBytes: [UInt8]
 
     /// Longer plain tokens are in ``others``.
-    static let longestPlain = 32
+    static let longestPlain = 128
+    /// Bytes of the longest of ``others`` that may stand within a JSON string.
+    let reach: Int
 
     /// A vocabulary by ids.
     ///
@@ -60,9 +62,18 @@ package final class TokenVocabulary: Sendable {
             ids.append(Int32(id))
             guard let length = Self.plainLength(text), length <= Self.longestPlain else { continue }
             isPlain[id] = true
-            for most in length...Self.longestPlain { plain[most][id >> 6] |= 1 << UInt64(id & 63) }
+            plain[length][id >> 6] |= 1 << UInt64(id & 63)
+        }
+        for most in 1...Self.longestPlain {
+            for word in 0..<words { plain[most][word] |= plain[most - 1][word] }
         }
         self.plain = plain
+        reach = ids.reduce(0) { longest, id in
+            guard let text = texts[Int(id)], !isPlain[Int(id)], text[0] >= 0x20, text[0] != 0x22 else {
+                return longest
+            }
+            return max(longest, text.count)
+        }
         let sorted = Self.sorted(ids, spellings, offsets)
         var twins: [Int32: [Int32]] = [:]
         all = Self.tree(sorted, spellings, offsets, &twins)

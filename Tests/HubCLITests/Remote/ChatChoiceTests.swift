@@ -134,7 +134,7 @@ import Testing
         #expect(!result.error.contains("secret"))
     }
 
-    @Test(arguments: ["--schema", "--grammar", "--regex", "--web", "--with", "--continue", "--no-keep"])
+    @Test(arguments: ["--web", "--with", "--continue", "--no-keep"])
     func whatIsNotBuiltIsUnknown(_ flag: String) async throws {
         let stage = try RemoteStage()
         let result = try await stage.run("chat", RemoteStage.chat, "Hi", flag, "x")
