@@ -166,7 +166,8 @@ import Testing
 
     @Test func whatControlsLookLikeIsNoOtherName() throws {
         let grammar = try schema(
-            #"{"properties":{"\u001f":{"type":"integer"}},"additionalProperties":{"type":"string"},"type":"object"}"#)
+            #"{"properties":{"\u001f":{"type":"integer"}},"additionalProperties":{"type":"string"},"type":"object"}"#
+        )
         #expect(grammar.allows(#"{"\u001f":1}"#) && !grammar.allows(#"{"\u001F":"x"}"#))
     }
 

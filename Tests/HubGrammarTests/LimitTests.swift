@@ -19,8 +19,8 @@ import Testing
         let doubled = try OutputGrammar(gbnf: "root ::= r30\nr0 ::= \"ab\"\n" + rules)
         #expect(!doubled.allows("abab") && !doubled.allows("aa"))
         let definitions = (1...20).map { level in
-            #""d\#(level)":{"type":"object","required":["a","b"],"properties":{"a":{"$ref":"#/$defs/d\#(level - 1)"},"#
-                + #""b":{"$ref":"#/$defs/d\#(level - 1)"}}}"#
+            ##""d\##(level)":{"type":"object","required":["a","b"],"properties":{"a":{"$ref":"#/$defs/d\##(level - 1)"},"##
+                + ##""b":{"$ref":"#/$defs/d\##(level - 1)"}}}"##
         }
         let schema = ##"{"$ref":"#/$defs/d20","$defs":{"d0":{"const":1},\##(definitions.joined(separator: ","))}}"##
         let nested = try OutputGrammar(jsonSchema: try JSON.parse(schema))

@@ -138,7 +138,8 @@ import Testing
     /// A channel's name, then the token that begins its text, and nothing between them.
     @Test func aDelimiterIsForced() throws {
         let grammar = try OutputGrammar(regularExpression: "yes|no")
-        let engine = try Words.engine(.answer(grammar, reasoning: .init(closing: "<call>the", delimiter: "</call>")))
+        let engine = try Words.engine(
+            .answer(grammar, reasoning: .init(closing: "<call>the", delimiter: "</call>")))
         let closed = try #require(state(engine, "x", Words.end + 1, 256))
         #expect(Words.allowed(engine, closed) == [Words.end + 2] && engine.forced(closed).bytes.isEmpty)
         #expect(engine.next(closed, 121) == nil && engine.next(closed, Words.end) == nil)

@@ -125,7 +125,8 @@ extension Words {
         case .string(let text): return written(text)
         case .array(let elements): return "[" + elements.map { written($0) }.joined(separator: ",") + "]"
         case .object(let object):
-            return "{" + object.members.map { written($0.key) + ":" + written($0.value) }.joined(separator: ",") + "}"
+            return "{" + object.members.map { written($0.key) + ":" + written($0.value) }.joined(separator: ",")
+                + "}"
         default: return value.text()
         }
     }

@@ -254,7 +254,9 @@ struct RegexStore: Sendable {
     mutating func not(_ id: ID) -> ID {
         let node = self[id]
         if node.kind == .not { return node.first }
-        return add(Node(kind: .not, first: id), Facts(isNullable: !isNullable(id), isBoolean: true, depth: depth(of: [id])))
+        return add(
+            Node(kind: .not, first: id), Facts(isNullable: !isNullable(id), isBoolean: true, depth: depth(of: [id]))
+        )
     }
 
     /// One of several texts, as a tree of their beginnings.

@@ -63,7 +63,9 @@ struct GrammarBuilder {
     ///
     /// - Parameter high: nil for no limit.
     mutating func repeated(_ symbol: GrammarSymbol, _ low: Int, _ high: Int?) throws(AIError) -> GrammarSymbol {
-        if case .terminal(let id) = symbol, !store.isBoolean(id), store.depth(id) <= Self.deepest { return .terminal(store.repeated(id, low, high)) }
+        if case .terminal(let id) = symbol, !store.isBoolean(id), store.depth(id) <= Self.deepest {
+            return .terminal(store.repeated(id, low, high))
+        }
         guard low <= Self.most, high ?? 0 <= Self.most else {
             throw AIError(
                 .invalidInput, "\(name) is too large: at most \(Self.most) repetitions are supported")

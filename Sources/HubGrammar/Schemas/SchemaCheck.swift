@@ -184,7 +184,8 @@ struct ValueSet {
             let names = Set(keys.map { ExactText($0) })
             // Of a key that is there twice the last one counts.
             guard names.count == keys.count else { return "{\(names.count)}" }
-            return "{" + object.members.map { "\"\($0.key)\":" + key($0.value) }.sorted().joined(separator: ",") + "}"
+            return "{" + object.members.map { "\"\($0.key)\":" + key($0.value) }.sorted().joined(separator: ",")
+                + "}"
         case .string(let text): return "\"\(text)\""
         default: return value.double.map { "\($0)" } ?? value.text()
         }

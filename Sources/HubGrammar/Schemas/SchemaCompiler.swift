@@ -54,7 +54,8 @@ struct SchemaCompiler {
         gathered += members.count + 1
         guard gathered <= Self.mostGathered else {
             throw AIError(
-                .invalidInput, "the schema is too large: anyOf and $ref combine to more than \(Self.mostGathered) schemas"
+                .invalidInput,
+                "the schema is too large: anyOf and $ref combine to more than \(Self.mostGathered) schemas"
             )
         }
         let rule = builder.open()
