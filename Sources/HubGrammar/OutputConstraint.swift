@@ -32,16 +32,20 @@ public struct OutputConstraint: Sendable, Hashable {
     }
 
     enum Form: Sendable, Hashable {
-        case answer(OutputGrammar, Reasoning?)
         /// With what the text has begun with already.
+        case answer(OutputGrammar, Reasoning?, String)
         case sections([Section], String, Reasoning?)
     }
 
     let form: Form
 
     /// The whole answer follows a grammar, and ends where it is complete.
-    public static func answer(_ grammar: OutputGrammar, reasoning: Reasoning? = nil) -> OutputConstraint {
-        OutputConstraint(form: .answer(grammar, reasoning))
+    ///
+    /// - Parameter opening: what the prompt ends with that belongs to the text.
+    public static func answer(
+        _ grammar: OutputGrammar, reasoning: Reasoning? = nil, after opening: String = ""
+    ) -> OutputConstraint {
+        OutputConstraint(form: .answer(grammar, reasoning, opening))
     }
 
     /// The text is free but for what follows markers: tool calls.
@@ -57,6 +61,6 @@ public struct OutputConstraint: Sendable, Hashable {
 
     /// The grammar of the whole answer; nil if there is none.
     public var grammar: OutputGrammar? {
-        if case .answer(let grammar, _) = form { grammar } else { nil }
+        if case .answer(let grammar, _, _) = form { grammar } else { nil }
     }
 }

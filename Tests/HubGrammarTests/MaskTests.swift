@@ -147,6 +147,14 @@ import Testing
         #expect(Set(Words.allowed(engine, begun).filter { $0 < 256 }.map { UInt8($0) }) == Set("yn \n\t\r".utf8))
     }
 
+    @Test func anAnswerGoesOnFromItsBeginning() throws {
+        let grammar = try OutputGrammar(
+            calls: [(name: "the", parameters: .object(["type": "null"]))], argumentsKey: "parameters")
+        let engine = try Words.engine(.answer(grammar, after: #"{"name": "the", "parameters": "#))
+        #expect(Words.allowed(engine, engine.start) == [Int(UInt8(ascii: "n")), 256 + 12])
+        #expect(engine.forced(engine.start) == (Array("null}".utf8), true))
+    }
+
     @Test func aVocabularyWithoutAByteIsRefused() throws {
         let vocabulary = TokenVocabulary(texts: [[0x61], [0x62]], special: [:])
         #expect(throws: AIError.self) { try MaskEngine(.answer(.json), vocabulary, ends: []) }

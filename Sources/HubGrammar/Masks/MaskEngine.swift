@@ -68,7 +68,8 @@ package final class MaskEngine: @unchecked Sendable {
         let reasoning: OutputConstraint.Reasoning?
         var written = ""
         switch constraint.form {
-        case .answer(let grammar, let before):
+        case .answer(let grammar, let before, let begun):
+            written = begun
             reasoning = before
             delimiterID = token(before?.delimiter)
             grammars = [grammar.compiled]

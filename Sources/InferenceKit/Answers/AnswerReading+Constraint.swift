@@ -26,9 +26,13 @@ extension AnswerReading {
         let known = tools.map { (name: $0["function"]?["name"]?.string ?? "", parameters: Self.parameters($0)) }
         var sections: [OutputConstraint.Section] = []
         switch calls.syntax {
+        case .json(let key) where format.mayBeBare && !opening.isEmpty:
+            // The call that is demanded is the whole answer: behind text it would be none.
+            let grammar = try OutputGrammar(calls: known, argumentsKey: key)
+            return .answer(grammar, reasoning: brackets, after: opening)
         case .json(let key):
             sections.append(.init(after: calls.opening, try OutputGrammar(calls: known, argumentsKey: key)))
-            // A call without its marker, as Llama writes it and as one is begun that is demanded.
+            // A call without its marker, as Llama writes it.
             for tool in format.mayBeBare ? known : [] {
                 let grammar = try OutputGrammar(jsonSchema: tool.parameters)
                 sections.append(.init(after: "{\"name\": \"\(tool.name)\", \"\(key)\":", grammar))
