@@ -141,7 +141,7 @@ import Testing
     }
 
     /// A call that has begun has the arguments of its schema.
-    @Test(arguments: ["hermes", "list", "bracketed", "fenced", "named"])
+    @Test(arguments: ["hermes", "list", "bracketed", "fenced", "named", "bare"])
     func callsFollowTheirSchema(template: String) async throws {
         let folder = try LocalChatTests.folder(template)
         let provider = LocalModel(folder: folder.path)

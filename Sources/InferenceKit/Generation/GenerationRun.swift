@@ -137,7 +137,10 @@ final class GenerationRun: StepClient, @unchecked Sendable {
             accept(id, nil)
             if isEnded { return }
         }
-        if grammar.isFinished { end(.stop, text.finish().text) }
+        if grammar.isFinished {
+            let rest = text.finish()
+            end(rest.stopped ? .stopSequence : .stop, rest.text)
+        }
     }
 
     func stepEnded() {
