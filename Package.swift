@@ -66,11 +66,12 @@ let package = Package(
         library("InferenceKit", ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "CKernels"]),
         library("RemoteKit", ["HubCore", "HubChatTemplates", "Catalog", "Fetcher", "InferenceKit"]),
         library("HubServer", ["HubCore", "CMicroHTTPD"]),
+        library("HubMirror", ["HubCore", "Catalog", "Fetcher", "HubServer"]),
         .target(
             name: "HubCLI",
             dependencies: [
                 "HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "HubChatTemplates",
-                "InferenceKit", "RemoteKit", "HubServer",
+                "InferenceKit", "RemoteKit", "HubServer", "HubMirror",
                 // For `hub version --verbose` and the terminal.
                 "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CEdit", "CPCRE2", "CPlatform",
             ],

@@ -18,8 +18,11 @@ final class PullJob: Sendable {
     /// The paths of content that only has to be verified and put in place.
     let sources: [String: String]
     let outcomes: Lock<[PulledFile]>
+    /// Who reads the file while it is fetched.
+    let watch: TransferWatch?
 
-    init(_ plan: PullPlan, index: Int, symlinks: Bool) {
+    init(_ plan: PullPlan, index: Int, symlinks: Bool, watch: TransferWatch?) {
+        self.watch = watch
         self.index = index
         self.symlinks = symlinks
         repository = plan.repository

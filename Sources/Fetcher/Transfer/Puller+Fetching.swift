@@ -29,7 +29,7 @@ extension Puller {
         for (index, plan) in plans.enumerated() {
             report(.planned(plan), index)
             if case .success(let symlinks) = prepared[index] {
-                jobs.append(PullJob(plan, index: index, symlinks: symlinks))
+                jobs.append(PullJob(plan, index: index, symlinks: symlinks, watch: options.watch))
             }
         }
         let present = jobs.flatMap { plans[$0.index].files }.filter { $0.state == .present }.map(\.file)
