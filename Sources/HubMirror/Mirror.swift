@@ -26,7 +26,8 @@ package final class Mirror: ServerRoom {
         access = AccessChecks(upstream, answers, settings)
         trees = Trees(upstream)
         files = MirrorFiles(
-            upstream, metrics: metrics, eviction: Eviction(workspace, settings.maxSize, metrics, report: report))
+            upstream, metrics: metrics, eviction: Eviction(workspace, settings.maxSize, metrics, report: report),
+            report: report)
     }
 
     /// Where files are served that are too large for Python's client over plain HTTP; set once that server listens.
@@ -149,7 +150,7 @@ package final class Mirror: ServerRoom {
         do { return try Blocking.wait(body) } catch let fault as HubFault { throw fault } catch {
             let error = AIError.wrapping(error)
             let fault = HubFault(error)
-            if fault.status == 500 { report(error) }
+            if fault.isOfThisMachine { report(error) }
             throw fault
         }
     }

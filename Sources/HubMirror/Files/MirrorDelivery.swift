@@ -36,6 +36,7 @@ final class MirrorFiles: Sendable {
     let fetches: Fetches
     let tickets = Tickets()
     private let uses: UseMarks
+    private let report: @Sendable (AIError) -> Void
 
     /// Python's client refuses plain HTTP above this size, unless another server has the file.
     /// huggingface_hub, `constants.MAX_HTTP_DOWNLOAD_SIZE`
@@ -45,8 +46,12 @@ final class MirrorFiles: Sendable {
     /// Bytes of a whole file that wait for its digest.
     private static let held: Int64 = 64 << 10
 
-    init(_ upstream: Upstream, metrics: ServerMetrics, eviction: Eviction) {
+    init(
+        _ upstream: Upstream, metrics: ServerMetrics, eviction: Eviction,
+        report: @escaping @Sendable (AIError) -> Void
+    ) {
         self.upstream = upstream
+        self.report = report
         self.metrics = metrics
         fetches = Fetches(upstream, metrics: metrics, eviction: eviction)
         uses = UseMarks(upstream.workspace)
@@ -101,7 +106,7 @@ final class MirrorFiles: Sendable {
                 metrics.add("hub_cache_hit_bytes_total", Double(response.body.length ?? 0))
             }
             return response
-        } catch { throw HubFault(error) }
+        } catch { throw fault(error) }
     }
 
     /// The response of a file that is being fetched, begun once the first byte is here.
@@ -117,7 +122,7 @@ final class MirrorFiles: Sendable {
                 case .restarted: continue
                 case .failed(let error):
                     reader.leave()
-                    throw HubFault(error)
+                    throw fault(error)
                 case .complete:
                     reader.leave()
                     return try content(range, wanted)
@@ -131,6 +136,12 @@ final class MirrorFiles: Sendable {
         }
     }
 
+    private func fault(_ error: AIError) -> HubFault {
+        let fault = HubFault(error)
+        if fault.isOfThisMachine { report(error) }
+        return fault
+    }
+
     /// The bytes of a file that has just come.
     private func content(_ range: Range<Int64>, _ wanted: WantedFile) throws(HubFault) -> HTTPBody {
         let folder = upstream.workspace.layout.repository(wanted.repository)
@@ -139,7 +150,7 @@ final class MirrorFiles: Sendable {
         metrics.add("hub_cache_miss_bytes_total", Double(range.count))
         do throws(AIError) {
             return .file(try OpenFile(FileSystem.exists(snapshot) ? snapshot : blob), range)
-        } catch { throw HubFault(error) }
+        } catch { throw fault(error) }
     }
 }
 

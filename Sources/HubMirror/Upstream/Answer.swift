@@ -97,6 +97,9 @@ struct Answer: Sendable {
 }
 
 extension HubFault {
+    /// Whether the operator can do something about it: the client sees little of it.
+    var isOfThisMachine: Bool { [500, 507].contains(status) }
+
     /// The response to an error of the transfer or of the connection to upstream.
     init(_ error: AIError) {
         var headers = HTTPHeaders()
