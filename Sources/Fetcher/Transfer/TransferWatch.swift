@@ -1,5 +1,4 @@
 package import HubCore
-import Libc
 
 /// One file while it is fetched, for those who read it already and say what they need first. Safe from any thread.
 package final class TransferWatch: Sendable {
@@ -136,23 +135,12 @@ package final class TransferWatch: Sendable {
 
 /// An open partial that several readers share; the last one closes it. It stays readable when it is renamed or deleted.
 package final class PartialReader: Sendable {
-    // Not a FileDescriptor: Swift 6.3 closes one that is the only stored property of a class at the end of init.
-    private let descriptor: Int32
-    private let path: String
+    private let descriptor: FileDescriptor
 
-    init(_ path: String) throws(AIError) {
-        descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        self.path = path
-        guard descriptor >= 0 else { throw .system("cannot open", path: path, errno: errno) }
-    }
-
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    init(_ path: String) throws(AIError) { descriptor = try FileDescriptor(path, [.noFollow]) }
 
     /// Reads bytes at a position; returns their number, 0 at the end.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(AIError) -> Int {
-        var count: Int
-        repeat { count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) } while count < 0 && errno == EINTR
-        guard count >= 0 else { throw .system("cannot read", path: path, errno: errno) }
-        return count
+        try descriptor.read(into: buffer, at: offset)
     }
 }

@@ -126,7 +126,7 @@ final class Fetches: Sendable {
     private func pull(_ wanted: WantedFile, _ watch: TransferWatch) async throws -> Puller.Result {
         let puller = try await upstream.puller(wanted.credential)
         var options = Puller.Options()
-        options.filter.selection = FileSelection(name: "", format: "", paths: [wanted.file.path])
+        options.select = { _, _, _ in FileSelection(name: "", format: "", paths: [wanted.file.path]) }
         // What clients take of a revision is no choice that a later pull should follow.
         options.earlierChoice = .stays
         options.watch = watch
