@@ -3,8 +3,11 @@ enum CommandTable {
     static let all: [Command] = [
         SearchCommand.command, InfoCommand.command, PullCommand.command,
         LsCommand.command, OutdatedCommand.command, PathCommand.command, RmCommand.command,
-        GcCommand.command, VerifyCommand.command,
-        TryCommand.command, ChatCommand.command, EmbedCommand.command, TranscribeCommand.command,
+        GcCommand.command, VerifyCommand.command, LockCommand.command,
+        ExportCommand.command, ImportCommand.command, InventoryCommand.command,
+        DiffCommand.command,
+        TryCommand.command, ChatCommand.command, ChatsCommand.command, EmbedCommand.command,
+        TranscribeCommand.command,
         ImageCommand.command, SyncCommand.command, RegistryCommand.command, DoctorCommand.command,
         ServeCommand.command,
         AuthCommand.command, PinCommand.command, UnpinCommand.command, TrashCommand.command,

@@ -13,6 +13,7 @@ extension Mirror {
             guard let commit = answer.json?["sha"]?.string.flatMap(Commit.init) else {
                 throw HubFault(status: 502, message: "upstream names no commit of \(repository) at \(revision)")
             }
+            names.note(revision, commit, of: repository)
             return commit
         } catch let error as AIError {
             // The cache may know the branch from a pull.
@@ -27,7 +28,13 @@ extension Mirror {
         try await access.admit(repository, exchange)
         var question = Answers.Question(infoOf: repository, revision, query: exchange.request.rawQuery)
         question.byCommit = Commit(revision) != nil
-        do { return try await pass(answers.answer(question, exchange), exchange) } catch let error as AIError {
+        do {
+            let answer = try await answers.answer(question, exchange)
+            if !question.byCommit, let commit = answer.json?["sha"]?.string.flatMap(Commit.init) {
+                names.note(revision, commit, of: repository)
+            }
+            return pass(answer, exchange)
+        } catch let error as AIError {
             // Enough for a client to go on with what is in the cache.
             guard let commit = try? await commit(of: repository, revision, exchange),
                 let known = try? await trees.tree(of: repository, at: commit, exchange)

@@ -10,6 +10,7 @@ package final class Mirror: ServerRoom {
     let access: AccessChecks
     let trees: Trees
     let files: MirrorFiles
+    let names = CommitNames()
     private let report: @Sendable (AIError) -> Void
 
     /// - Parameters:
@@ -122,7 +123,8 @@ package final class Mirror: ServerRoom {
             return try await self.trees.tree(of: repository, at: commit, exchange)
         }
         let delivery = MirrorDelivery(
-            files: files, known: known, ref: Commit(revision) == nil ? revision : nil,
+            files: files, known: known,
+            ref: Commit(revision) == nil ? revision : names.name(of: known.tree.commit, in: repository),
             credential: exchange.credential)
         let service = HubService(
             OneRevision(repository: repository, revision: known.served), access: HubAccess(.checked),

@@ -264,13 +264,15 @@ class OneFetch(MirrorTest):
         self.assertEqual(self.sent(), BIG_BYTES)
 
     def test_a_wrong_byte_ends_the_body_short_and_the_next_try_is_right(self):
-        self.upstream.control("faults", [{"match": "GET .*weights", "kind": "corrupt", "bytes": 1000}])
+        self.upstream.control("faults", [{"match": "GET /hub-demo/big/weights", "kind": "corrupt", "bytes": 1000}])
         with self.assertRaises(http.client.IncompleteRead):
             self.ask(f"/{BIG}/resolve/main/weights.bin")
-        self.assertEqual(self.ask(f"/{BIG}/resolve/main/weights.bin")[2], self.big())
+        # What the client has may be wrong, so it gets everything anew, not the rest.
+        status, _, body = self.ask(f"/{BIG}/resolve/main/weights.bin", headers={"Range": "bytes=2000000-"})
+        self.assertEqual((status, body), (200, self.big()))
 
     def test_python_gets_no_file_from_a_hub_that_changes_bytes(self):
-        self.upstream.control("faults", [{"match": "GET .*weights", "kind": "corrupt", "bytes": 1000, "times": -1}])
+        self.upstream.control("faults", [{"match": "GET /hub-demo/big/weights", "kind": "corrupt", "bytes": 1000, "times": -1}])
         with self.assertRaises(AssertionError):
             self.box.python(f"h.hf_hub_download({BIG!r}, 'weights.bin')")
         self.assertEqual(list(self.box.home.rglob("snapshots/*/weights.bin")), [])

@@ -17,14 +17,20 @@ final class PullJob: Sendable {
     let missing: [RepositoryFile]
     /// The paths of content that only has to be verified and put in place.
     let sources: [String: String]
+    /// What older revisions have given, by digest.
+    let seeds: [String: DeltaSeed.Outcome]
     let outcomes: Lock<[PulledFile]>
     /// Who reads the file while it is fetched.
     let watch: TransferWatch?
 
-    init(_ plan: PullPlan, index: Int, symlinks: Bool, watch: TransferWatch?) {
+    init(
+        _ plan: PullPlan, index: Int, symlinks: Bool, seeds: [String: DeltaSeed.Outcome] = [:],
+        watch: TransferWatch? = nil
+    ) {
         self.watch = watch
         self.index = index
         self.symlinks = symlinks
+        self.seeds = seeds
         repository = plan.repository
         commit = plan.commit
         folder = plan.folder

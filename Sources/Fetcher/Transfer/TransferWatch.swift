@@ -18,6 +18,8 @@ package final class TransferWatch: Sendable {
     private struct State {
         var reader: PartialReader?
         var received = IntervalSet()
+        /// Whether readers may have seen wrong bytes.
+        var wasWrong = false
         var outcome: Outcome?
         /// Whether the whole file is wanted, or only ``urgent``.
         var wantsAll: Bool
@@ -65,6 +67,11 @@ package final class TransferWatch: Sendable {
 
     /// Whether nobody wants a further byte.
     package var isIdle: Bool { state.withLock { $0.readers == 0 && !$0.wantsAll } }
+    /// Whether the content was wrong at least once, so that readers may have wrong bytes.
+    package var wasWrong: Bool { state.withLock { $0.wasWrong } }
+    package var hasFailed: Bool {
+        state.withLock { state in if case .failed? = state.outcome { true } else { false } }
+    }
     package var hasEnded: Bool { state.withLock { $0.outcome != nil } }
 
     /// Waits for bytes from `position` on. Blocks.
@@ -108,6 +115,7 @@ package final class TransferWatch: Sendable {
         state.change { state in
             state.reader = nil
             state.received = IntervalSet()
+            state.wasWrong = true
         }
     }
 
@@ -116,6 +124,7 @@ package final class TransferWatch: Sendable {
         state.change { state in
             guard state.outcome == nil else { return }
             state.outcome = error.map { .failed($0) } ?? .complete
+            if error?.code == .digestMismatch { state.wasWrong = true }
             state.poke = nil
         }
     }

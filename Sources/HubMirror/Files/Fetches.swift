@@ -19,8 +19,18 @@ final class Fetches: Sendable {
 
     private struct State {
         var running: [Key: Fetch] = [:]
+        /// When content was last seen to be wrong; clients may still have bytes of it.
+        var wrong: [Key: Double] = [:]
+        /// Content whose last fetch ended because it was wrong.
+        var refused: Set<Key> = []
         var isStopping = false
     }
+
+    /// What the bytes are worth that a client has from before.
+    enum EarlierBytes { case good, maybeWrong, wrong }
+
+    /// Seconds that wrong content is remembered.
+    private static let wrongSeconds = 86_400.0
 
     /// One client of a fetch.
     final class Reader: Sendable {
@@ -60,6 +70,16 @@ final class Fetches: Sendable {
         state.withLock { $0.running[Key(wanted)].map { !$0.watch.hasEnded } ?? false }
     }
 
+    /// Whether a client may go on after the bytes that it has.
+    func earlierBytes(of wanted: WantedFile) -> EarlierBytes {
+        let key = Key(wanted)
+        return state.withLock { state in
+            if let fetch = state.running[key], !fetch.watch.hasEnded, fetch.watch.wasWrong { return .maybeWrong }
+            if state.refused.contains(key), state.running[key]?.watch.hasEnded ?? true { return .wrong }
+            return state.wrong[key] == nil ? .good : .maybeWrong
+        }
+    }
+
     /// Joins the fetch of a file, or begins it.
     ///
     /// - Parameters:
@@ -74,6 +94,7 @@ final class Fetches: Sendable {
             } else {
                 let new = TransferWatch(wantsAll: wantsAll)
                 if state.isStopping { new.ended(AIError(.cancelled, "the mirror is stopping")) }
+                state.refused.remove(key)
                 state.running[key] = Fetch(watch: new, task: Task { [self] in await fetch(wanted, key, new) })
                 metrics.set("hub_fetches_in_flight", Double(state.running.count))
                 watch = new
@@ -117,6 +138,13 @@ final class Fetches: Sendable {
             watch.ended(error)
         }
         state.withLock { state in
+            if watch.wasWrong {
+                let now = Clock.seconds
+                state.wrong = state.wrong.filter { now - $0.value < Self.wrongSeconds }
+                state.wrong[key] = now
+                state.refused.formIntersection(state.wrong.keys)
+                if watch.hasFailed { state.refused.insert(key) }
+            }
             if state.running[key]?.watch === watch { state.running[key] = nil }
             metrics.set("hub_fetches_in_flight", Double(state.running.count))
         }

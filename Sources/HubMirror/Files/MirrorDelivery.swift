@@ -64,6 +64,16 @@ final class MirrorFiles: Sendable {
         -> ServedResponse
     {
         let isHead = asked.request.method == "HEAD"
+        var asked = asked
+        if asked.isResume {
+            // Bytes that were wrong must not become the start of a file: the client gets all of it anew.
+            switch fetches.earlierBytes(of: wanted) {
+            case .good: break
+            case .maybeWrong: asked.request.headers["Range"] = nil
+            case .wrong:
+                throw HubFault(status: 502, message: "upstream sends \(wanted.file.path) with a wrong digest")
+            }
+        }
         if isHead, !isTicket, wanted.file.size > Self.pythonLimit,
             let address = tickets.address(for: wanted, host: asked.request.headers["Host"])
         {
@@ -115,8 +125,10 @@ final class MirrorFiles: Sendable {
         return try asked.ranged(asked.headers) { range, isPart throws(HubFault) in
             let isGlance = isPart && Int64(range.count) <= Self.glance
             let reader = fetches.join(wanted, urgent: isPart ? range : nil, wantsAll: !isGlance)
-            // A range is sent when it is here: the client's own digest decides. A whole file waits at its end.
-            let limit = isPart ? range.upperBound : size - min(size, Self.held)
+            // A range is sent when it is here: the client's own digest decides. A whole file waits at its end, and so does
+            // the rest of one.
+            let isRest = asked.isResume && range.count >= Self.held
+            let limit = isPart && !isRest ? range.upperBound : max(range.lowerBound, size - min(size, Self.held))
             while true {
                 switch reader.watch.next(at: range.lowerBound, below: limit, after: nil) {
                 case .restarted: continue
@@ -151,6 +163,14 @@ final class MirrorFiles: Sendable {
         do throws(AIError) {
             return .file(try OpenFile(FileSystem.exists(snapshot) ? snapshot : blob), range)
         } catch { throw fault(error) }
+    }
+}
+
+extension FileRequest {
+    /// Whether the client wants everything after the bytes that it has: `bytes=1000-`.
+    fileprivate var isResume: Bool {
+        guard let range = request.headers["Range"]?.lowercased().dropping(prefix: "bytes=") else { return false }
+        return range.hasSuffix("-") && range != "0-" && range.dropLast().allSatisfy(\.isNumber)
     }
 }
 

@@ -18,8 +18,10 @@ extension PullCommand {
         /// Bytes a second.
         var rate: Int64?
         var localDir: String?
+        /// The lock to take, by its path.
+        var lock: String?
 
-        init(_ arguments: ParsedArguments) {
+        init(_ arguments: ParsedArguments) throws(AIError) {
             words = arguments.operands
             revision = arguments[PullCommand.revision]
             let include = arguments.all(PullCommand.include)
@@ -31,6 +33,10 @@ extension PullCommand {
             connections = arguments[PullCommand.connections]
             rate = arguments[limitRate]?.bytes
             localDir = arguments[PullCommand.localDir]
+            lock = arguments.has("locked") ? arguments[PullCommand.locked] ?? LockedModels.fileName : nil
+            guard lock != nil || !words.isEmpty else {
+                throw AIError(.invalidInput, "missing REF", advice: "usage: \(PullCommand.command.usage)")
+            }
         }
 
         /// What earlier choices of the revision mean beside this one.
@@ -41,6 +47,7 @@ extension PullCommand {
     }
 
     static func run(_ context: Context, _ request: Request) async throws {
+        if let lock = request.lock { return try await runLocked(context, request, lock: lock) }
         var options = options(context, request)
         let names = PullNames(words: request.words, revision: request.revision, context: context)
         let first = try names.first()
@@ -66,7 +73,15 @@ extension PullCommand {
                 "\(plan.repository): using your earlier selection: \(plan.choice.description); pass --format all to fetch everything"
             )
         }
-        if request.isEstimate {
+        try await carryOut(plans, options, isEstimate: request.isEstimate, workspace, puller, context, &failures)
+    }
+
+    /// Shows the estimate of plans, or fetches them.
+    static func carryOut(
+        _ plans: [PullPlan], _ options: Puller.Options, isEstimate: Bool, _ workspace: Workspace, _ puller: Puller,
+        _ context: Context, _ failures: inout Failures
+    ) async throws {
+        if isEstimate {
             // Nothing can be said of the disk where nothing is known of the models.
             if plans.isEmpty {
                 context.output.document(["models": .array([])])
@@ -108,7 +123,7 @@ extension PullCommand {
         }
     }
 
-    private static func options(_ context: Context, _ request: Request) -> Puller.Options {
+    static func options(_ context: Context, _ request: Request) -> Puller.Options {
         var options = Puller.Options()
         options.filter = request.filter
         options.force = request.force
