@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -426,6 +427,24 @@ class Running(MirrorTest):
         self.mirror.process.send_signal(signal.SIGTERM)
         self.assertEqual(head + answer.read(), self.big())
         self.assertEqual(self.mirror.process.wait(60), 0)
+
+    def test_a_socket_of_systemd_is_taken_over(self):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen(16)
+            port = listener.getsockname()[1]
+            script = 'exec 3<&"$1"; export LISTEN_PID=$$ LISTEN_FDS=1; shift; exec "$@"'
+            process = subprocess.Popen(
+                ["bash", "-c", script, "bash", str(listener.fileno()), HUB, "serve", "--offline"],
+                pass_fds=[listener.fileno()], env=self.box.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.addCleanup(process.stdout.close)
+        self.assertEqual(process.stdout.readline().strip(), f"http://127.0.0.1:{port}")
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        connection.request("GET", "/health")
+        self.assertEqual(connection.getresponse().status, 200)
+        connection.close()
 
     def test_status_says_what_the_server_has_done(self):
         self.ask(f"/{BIG}/resolve/main/weights.bin")
