@@ -109,7 +109,9 @@ final class LoadConnection {
                 socket, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self),
                 socklen_t(MemoryLayout<sockaddr_in>.size))
         }
-        guard socket >= 0, status == 0 else { throw AIError.system("cannot connect to", path: "the server", errno: errno) }
+        guard socket >= 0, status == 0 else {
+            throw AIError.system("cannot connect to", path: "the server", errno: errno)
+        }
     }
 
     deinit { close(socket) }

@@ -43,7 +43,8 @@ enum Serving {
                         .present(
                             Contestant(
                                 name: theirs,
-                                command: command("\(server.address)/\(weights.model)/\(weights.files[0].name)", clients),
+                                command: command(
+                                    "\(server.address)/\(weights.model)/\(weights.files[0].name)", clients),
                                 bytes: Int64(clients) * weights.bytes))
                     } ?? .missing(name: theirs, reason: suite.options.whyNoNginx)
                 ],
@@ -105,7 +106,9 @@ enum Serving {
                 progress.step("\(work): run \(run) of \(runs)")
                 let mirror = try MirrorServer(of: hub.address, "busy-mirror-\(run)", suite)
                 let output = try runner.run(
-                    Command(own, ["load", mirror.port, "/\(model)/resolve/main/config.json"], in: mirror.box.environment)
+                    Command(
+                        own, ["load", mirror.port, "/\(model)/resolve/main/config.json"], in: mirror.box.environment
+                    )
                 ).output
                 let json = try JSON.parse(output)
                 guard let grown = json["growth_bytes"]?.double, let p99 = json["p99_seconds"]?.double,
@@ -120,7 +123,9 @@ enum Serving {
                 Row(
                     work: work, measure: .growth, ours: .init("hub serve", Samples(values: growth)),
                     limit: .most(64 * .mebibyte)),
-                Row(work: work, measure: .late, ours: .init("hub serve", Samples(values: late)), limit: .most(0.010)),
+                Row(
+                    work: work, measure: .late, ours: .init("hub serve", Samples(values: late)), limit: .most(0.010)
+                ),
             ])
         }
     }

@@ -44,7 +44,9 @@ package final class Mirror: ServerRoom {
 
     package func claims(_ parts: [String]) -> Bool { true }
 
-    package func route(_ parts: [String]) -> String { RegistryRoute(parts) == nil ? HubRoute.name(parts) : "registry" }
+    package func route(_ parts: [String]) -> String {
+        RegistryRoute(parts) == nil ? HubRoute.name(parts) : "registry"
+    }
 
     package func respond(to request: ServedRequest) -> ServedResponse {
         let exchange: Exchange
@@ -134,7 +136,8 @@ package final class Mirror: ServerRoom {
     ///
     /// - Parameter isLayer: whether the file is asked for by another address, of Ollama's registry.
     func content(
-        _ repository: Repository, _ revision: String, path: String? = nil, _ exchange: Exchange, isLayer: Bool = false
+        _ repository: Repository, _ revision: String, path: String? = nil, _ exchange: Exchange,
+        isLayer: Bool = false
     ) throws(HubFault) -> ServedResponse {
         let known = try wait { () -> KnownTree in
             try await self.access.admit(repository, exchange)

@@ -124,7 +124,9 @@ class Clients(MirrorTest):
         for model in MODELS:
             folder = self.mirror.cache / ("models--" + model.replace("/", "--"))
             commit = (folder / "refs" / "main").read_text()
-            self.assertEqual(contents(folder / "snapshots" / commit), contents(self.root / model))
+            # Python makes empty files without a question.
+            expected = {path: content for path, content in contents(self.root / model).items() if content}
+            self.assertEqual(contents(folder / "snapshots" / commit), expected)
         self.assert_no_partials()
 
     def test_curl_resumes(self):
@@ -732,6 +734,7 @@ class Running(MirrorTest):
 
     def test_the_metrics_are_those_of_the_contract(self):
         self.ask(f"/{BIG}/resolve/main/weights.bin")
+        until(lambda: self.mirror.metrics()["hub_fetches_in_flight"] == 0, "the fetch ends")
         metrics = self.mirror.metrics()
         self.assertEqual(metrics["hub_disk_bytes"], BIG_BYTES)
         self.assertGreaterEqual(metrics["hub_upstream_bytes_total"], BIG_BYTES)

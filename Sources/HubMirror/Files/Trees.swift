@@ -67,7 +67,9 @@ final class Trees: Sendable {
     func place(of sha256: String, in repository: Repository) -> (commit: Commit, path: String)? {
         let known = state.withLock { $0.known.values.filter { $0.repository == repository } }
         for tree in known {
-            if let file = tree.tree.files.first(where: { $0.sha256 == sha256 }) { return (tree.tree.commit, file.path) }
+            if let file = tree.tree.files.first(where: { $0.sha256 == sha256 }) {
+                return (tree.tree.commit, file.path)
+            }
         }
         return nil
     }

@@ -44,7 +44,9 @@ extension Mirror {
                 path: digest, digest: .sha256(digest), location: "",
                 identity: FileIdentity(size: Int64(bytes.count)))
             let asked = FileRequest(repository: repository, commit: "", file: file, request: exchange.request)
-            return asked.ranged(["Content-Type": asked.contentType, "Accept-Ranges": "bytes", "Location": exchange.here]) {
+            return asked.ranged([
+                "Content-Type": asked.contentType, "Accept-Ranges": "bytes", "Location": exchange.here,
+            ]) {
                 range, _ in .bytes(Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]))
             }
         }
@@ -130,9 +132,10 @@ extension Mirror {
             return try FileSystem.contents(Path.join(folder.snapshot(commit), file.path))
         }
         if let here { return here }
-        let target = "/\(repository)/resolve/\(commit)/\(PercentEncoding.encode(file.path, keeping: "/"))"
-        let answer = try await answers.fresh(.init(target: target), exchange.credential)
-        guard answer.isSuccess else { throw answer.fault }
+        var question = Answers.Question(
+            target: "/\(repository)/resolve/\(commit)/\(PercentEncoding.encode(file.path, keeping: "/"))")
+        question.byCommit = true
+        let answer = try await answers.answer(question, exchange)
         guard ContentHasher.digest(of: answer.body, like: file.digest) == file.digest else {
             throw HubFault(status: 502, message: "upstream sends \(file.path) with a wrong digest")
         }

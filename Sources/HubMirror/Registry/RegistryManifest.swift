@@ -60,7 +60,8 @@ struct RegistryManifest {
     }
 
     /// The set of weights that a tag names; for `latest` Q4_K_M, else the largest quantised one.
-    private static func variant(_ tag: String, _ files: ModelFiles, _ name: String) throws(AIError) -> ModelVariant {
+    private static func variant(_ tag: String, _ files: ModelFiles, _ name: String) throws(AIError) -> ModelVariant
+    {
         let anyMachine = WeightChoice.Target(memoryBytes: .max, runsMLX: false)
         func choose(_ quantization: String?) throws(AIError) -> ModelVariant? {
             try WeightChoice(format: quantization == nil ? .auto : .gguf, quantization: quantization)
