@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 int hub_flock(int descriptor, int operation) {
     int result;
@@ -34,4 +36,16 @@ uint64_t hub_thread_nanoseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+size_t hub_page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+int hub_resident_pages(int descriptor, off_t offset, size_t length, unsigned char *pages) {
+    void *start = mmap(NULL, length, PROT_READ, MAP_SHARED, descriptor, offset);
+    if (start == MAP_FAILED) return -1;
+    // char * on macOS.
+    int result = mincore(start, length, (void *)pages), number = errno;
+    munmap(start, length);
+    errno = number;
+    return result;
 }

@@ -20,6 +20,9 @@ int hub_preallocate(int descriptor, off_t length);
 /// Makes `destination` share all extents of `source` (FICLONE). -1 with errno where the file system cannot.
 int hub_reflink(int source, int destination);
 
+/// Whether two files of equal size share all their extents, as clones do (FIEMAP): 1 or 0; 0 too where that is unknown.
+int hub_shares_extents(int one, int other);
+
 /// Data (not necessarily access times) on stable storage: fdatasync, F_FULLFSYNC on macOS.
 int hub_sync_data(int descriptor);
 
@@ -31,6 +34,13 @@ int hub_open_unnoticed(const char *path);
 
 /// Hints that `length` bytes from `offset` are about to be read in order.
 void hub_read_ahead(int descriptor, off_t offset, off_t length);
+
+/// Which pages of `length` bytes from `offset`, a multiple of the page's size, are in memory (mincore): bit 0 of a byte for
+/// each page of hub_page_size. Linux says yes of every page of a file that the caller may not write. 0, or -1 with errno.
+int hub_resident_pages(int descriptor, off_t offset, size_t length, unsigned char *pages);
+
+/// Bytes of a page of memory.
+size_t hub_page_size(void);
 
 /// Requests large pages for memory that is about to be filled: fewer page faults and TLB misses. Only a hint.
 void hub_prefer_large_pages(void *start, size_t length);
