@@ -3,7 +3,7 @@ enum CommandTable {
     static let all: [Command] = [
         SearchCommand.command, InfoCommand.command, PullCommand.command,
         LsCommand.command, OutdatedCommand.command, PathCommand.command, RmCommand.command,
-        GcCommand.command, VerifyCommand.command, WarmCommand.command,
+        WhyCommand.command, AdoptCommand.command, GcCommand.command, VerifyCommand.command, WarmCommand.command,
         TryCommand.command, ChatCommand.command, EmbedCommand.command, TranscribeCommand.command,
         ImageCommand.command, SyncCommand.command, RegistryCommand.command, DoctorCommand.command,
         ServeCommand.command,

@@ -23,6 +23,14 @@ int hub_reflink(int source, int destination);
 /// Whether two files of equal size share all their extents, as clones do (FIEMAP): 1 or 0; 0 too where that is unknown.
 int hub_shares_extents(int one, int other);
 
+/// Makes `target` share the blocks of `source` from an offset on, if their bytes are equal (FIDEDUPERANGE): the number of
+/// bytes shared now, at most `length`; -1 with errno where the file system cannot, EILSEQ if the bytes differ. Of 0 bytes it
+/// only says whether it can.
+int64_t hub_share_blocks(int source, int target, off_t offset, uint64_t length);
+
+/// 1 if `path` is on an overlay, where a hard link first copies a file of a lower layer.
+int hub_is_overlay(const char *path);
+
 /// Data (not necessarily access times) on stable storage: fdatasync, F_FULLFSYNC on macOS.
 int hub_sync_data(int descriptor);
 

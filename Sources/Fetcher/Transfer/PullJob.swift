@@ -17,6 +17,8 @@ final class PullJob: Sendable {
     let missing: [RepositoryFile]
     /// The paths of content that only has to be verified and put in place.
     let sources: [String: String]
+    /// Those of them that may not be hard-linked.
+    let unlinkable: Set<String>
     let outcomes: Lock<[PulledFile]>
 
     init(_ plan: PullPlan, index: Int, symlinks: Bool) {
@@ -27,6 +29,7 @@ final class PullJob: Sendable {
         folder = plan.folder
         destination = plan.destination
         replacesChanged = plan.replacesChanged
+        unlinkable = plan.unlinkable
         places = { plan.places($0) }
         var missing: [RepositoryFile] = []
         var outcomes: [PulledFile] = []

@@ -1,3 +1,4 @@
+import Catalog
 package import HubCore
 
 /// The work of pulling one repository at one commit.
@@ -41,6 +42,9 @@ package struct PullPlan: Sendable {
 
     /// Whether the repository is new to the cache.
     let isNew: Bool
+
+    /// Sources that may be cloned or copied but not linked: another program may write into them.
+    private(set) var unlinkable: Set<String> = []
 
     /// Bytes of partials that a pull uses or removes, by path.
     private(set) var reservedBytes: [String: Int64] = [:]
@@ -165,6 +169,18 @@ package struct PullPlan: Sendable {
         case .foreign: return .foreign
         case .absent, .outdated:
             return try SnapshotFile.hasBlob(file, in: folder) ? .elsewhere(folder.blob(file.digest.hex)) : nil
+        }
+    }
+
+    /// Takes missing files from other programs' stores, as hub adopt registered them.
+    mutating func take(_ registered: [String: Adoption]) throws(AIError) {
+        for index in files.indices where files[index].state.isMissing && files[index].file.isLFS {
+            guard let known = registered[files[index].file.digest.hex],
+                let status = try FileSystem.status(known.path), status.kind == .file,
+                status.size == files[index].file.size
+            else { continue }
+            files[index].state = .elsewhere(known.path)
+            if StoreTool(rawValue: known.source)?.keepsFilesUnchanged != true { unlinkable.insert(known.path) }
         }
     }
 

@@ -149,11 +149,15 @@ package struct Puller: Sendable {
             filter.selection = try await options.select?(found.repository, found.tree, filter)
             choice = FileChoice(filter)
         }
-        return try await Blocking.run { [choice, layout] in
+        return try await Blocking.run { [choice, layout, catalog] in
             var plan = try PullPlan(
                 found.repository, in: layout, tree: found.tree, ref: found.ref, choice: choice,
                 force: options.force, destination: options.destination)
             plan.isFollowing = followed != nil && !choice.isEverything
+            if !options.force, plan.needsNetwork {
+                let registered = catalog.use { catalog throws(AIError) in try catalog.registered() } ?? [:]
+                if !registered.isEmpty { try plan.take(registered) }
+            }
             return plan
         }
     }

@@ -63,6 +63,11 @@ public struct HubEnvironment: Sendable {
         self["HF_XET_CACHE"].map(expand) ?? Path.join(huggingFaceHome, "xet")
     }
 
+    /// The folder of Python's assets: `HF_ASSETS_CACHE`, else `assets` below ``huggingFaceHome``.
+    package var assetsDirectory: String {
+        self["HF_ASSETS_CACHE"].map(expand) ?? Path.join(huggingFaceHome, "assets")
+    }
+
     /// The token's file: `HF_TOKEN_PATH`, else `token` below ``huggingFaceHome``.
     public var tokenPath: String { self["HF_TOKEN_PATH"].map(expand) ?? Path.join(huggingFaceHome, "token") }
 

@@ -215,6 +215,30 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// Shares all extents of `source` (reflink); false if unsupported.
     package func reflink(from source: borrowing FileDescriptor) -> Bool { hub_reflink(source.raw, raw) == 0 }
 
+    /// Whether the file shares all its extents with another of the same size; false too if unknown.
+    package func sharesExtents(with other: borrowing FileDescriptor) -> Bool {
+        hub_shares_extents(raw, other.raw) == 1
+    }
+
+    /// Whether another file could share this one's blocks; nothing is changed.
+    package func canShareBlocks(with target: borrowing FileDescriptor) -> Bool {
+        hub_share_blocks(raw, target.raw, 0, 0) >= 0
+    }
+
+    /// Makes another file of the same bytes share this one's blocks; the kernel compares them.
+    ///
+    /// - Returns: false if the file system cannot, or the bytes differ. What was shared by then stays shared.
+    package func shareBlocks(with target: borrowing FileDescriptor, size: Int64) -> Bool {
+        var offset: Int64 = 0
+        while offset < size {
+            // btrfs takes at most 16 MiB at a time. ioctl_fideduperange(2)
+            let count = hub_share_blocks(raw, target.raw, off_t(offset), UInt64(min(16 << 20, size - offset)))
+            guard count > 0 else { return false }
+            offset += count
+        }
+        return true
+    }
+
     /// fchmod(2)
     package func setMode(_ mode: UInt32) throws(AIError) {
         guard fchmod(raw, mode_t(mode)) == 0 else {

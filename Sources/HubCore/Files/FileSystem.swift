@@ -210,6 +210,9 @@ package enum FileSystem {
     /// Whether a folder is on a network file system, where shared memory and often locks do not work.
     package static func isOnNetwork(_ path: String) -> Bool { hub_is_network_file_system(path) == 1 }
 
+    /// Whether a path is on an overlay, where a hard link to a file of a lower layer costs a copy of it.
+    package static func isOverlay(_ path: String) -> Bool { hub_is_overlay(path) == 1 }
+
     /// Whether reading a file in this folder changes its access time; true if unknown.
     package static func keepsAccessTimes(_ path: String) -> Bool { hub_keeps_access_times(path) != 0 }
 

@@ -1,0 +1,22 @@
+extension Schema {
+    /// What is known of the stores of other programs.
+    ///
+    /// - `stores`: the last look at a folder, as the walk's own bytes.
+    /// - `digests`: SHA-256 of files outside the cache. A file counts as the same while device, inode, size and modification
+    ///   time are.
+    /// - `adoptions`: what `hub adopt` linked, for undoing it: the path whose name was replaced or made, the file it shares
+    ///   its content with, how, and whether the name is new. It is kept where the catalog is lost.
+    static let stores = """
+        CREATE TABLE stores (path TEXT PRIMARY KEY, folders BLOB NOT NULL) STRICT;
+        CREATE TABLE digests (
+            device INTEGER NOT NULL, inode INTEGER NOT NULL, size INTEGER NOT NULL, modified INTEGER NOT NULL,
+            sha256 TEXT NOT NULL,
+            PRIMARY KEY (device, inode)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE adoptions (
+            path TEXT PRIMARY KEY, source TEXT NOT NULL, sha256 TEXT NOT NULL, size INTEGER NOT NULL,
+            action TEXT NOT NULL, is_new INTEGER NOT NULL, adopted_at REAL NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX files_by_sha256 ON files (sha256) WHERE sha256 IS NOT NULL;
+        """
+}
