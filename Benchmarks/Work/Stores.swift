@@ -71,22 +71,26 @@ enum Stores {
             for path in files {
                 try suite.runner.run(
                     Command(
-                        "/bin/dd", ["of=\(path)", "oflag=nocache", "conv=notrunc,fdatasync", "count=0", "status=none"],
+                        "/bin/dd",
+                        ["of=\(path)", "oflag=nocache", "conv=notrunc,fdatasync", "count=0", "status=none"],
                         in: box.environment))
             }
         }
         let bytes: Int64 = 2 << 30
         return Contest(
-            work: "read 2 GiB into memory", measures: [.wall, .rate], bars: [Bar(.rate, .times(0.95), beside: "cat")],
+            work: "read 2 GiB into memory", measures: [.wall, .rate],
+            bars: [Bar(.rate, .times(0.95), beside: "cat")],
             warmUps: 1,
             ours: Contestant(
-                name: "hub warm --wait", command: suite.hub(["warm", model, "--wait", "--quiet"], box), prepare: evict,
+                name: "hub warm --wait", command: suite.hub(["warm", model, "--wait", "--quiet"], box),
+                prepare: evict,
                 bytes: bytes),
             peers: [
                 .present(
                     Contestant(
                         name: "cat",
-                        command: Command("/bin/sh", ["-c", "cat \"$@\" > /dev/null", "cat"] + files, in: box.environment),
+                        command: Command(
+                            "/bin/sh", ["-c", "cat \"$@\" > /dev/null", "cat"] + files, in: box.environment),
                         prepare: evict, bytes: bytes))
             ])
     }

@@ -3,7 +3,9 @@ enum CommandTable {
     static let all: [Command] = [
         SearchCommand.command, InfoCommand.command, PullCommand.command,
         LsCommand.command, OutdatedCommand.command, PathCommand.command, RmCommand.command,
-        WhyCommand.command, AdoptCommand.command, GcCommand.command, VerifyCommand.command, WarmCommand.command,
+        WhyCommand.command, AdoptCommand.command, LinkCommand.command, BudgetCommand.command, GcCommand.command,
+        VerifyCommand.command,
+        WarmCommand.command,
         TryCommand.command, ChatCommand.command, EmbedCommand.command, TranscribeCommand.command,
         ImageCommand.command, SyncCommand.command, RegistryCommand.command, DoctorCommand.command,
         ServeCommand.command,

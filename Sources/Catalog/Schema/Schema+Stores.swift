@@ -6,6 +6,7 @@ extension Schema {
     ///   time are.
     /// - `adoptions`: what `hub adopt` linked, for undoing it: the path whose name was replaced or made, the file it shares
     ///   its content with, how, and whether the name is new. It is kept where the catalog is lost.
+    /// - `budgets`: the size that a cache and its trash may have, a JSON list of what stays, and seconds without use. Kept, too.
     static let stores = """
         CREATE TABLE stores (path TEXT PRIMARY KEY, folders BLOB NOT NULL) STRICT;
         CREATE TABLE digests (
@@ -16,6 +17,9 @@ extension Schema {
         CREATE TABLE adoptions (
             path TEXT PRIMARY KEY, source TEXT NOT NULL, sha256 TEXT NOT NULL, size INTEGER NOT NULL,
             action TEXT NOT NULL, is_new INTEGER NOT NULL, adopted_at REAL NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE budgets (
+            cache TEXT PRIMARY KEY, bytes INTEGER NOT NULL, keep TEXT NOT NULL, older_than INTEGER
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX files_by_sha256 ON files (sha256) WHERE sha256 IS NOT NULL;
         """

@@ -20,7 +20,9 @@ extension Workspace {
                 let names = row.blobs.isEmpty ? ((try? blobs(of: row, folder)) ?? []) : row.blobs
                 for name in names.sorted() where seen.insert(name).inserted {
                     let blob = folder.blob(name)
-                    guard let status = (try? FileSystem.linkStatus(blob)) ?? nil, status.kind == .file else { continue }
+                    guard let status = (try? FileSystem.linkStatus(blob)) ?? nil, status.kind == .file else {
+                        continue
+                    }
                     for path in (known[name] ?? []) + ollama.map({ $0 + name }) where path != blob {
                         guard let use = Self.use(path, of: blob, status) else { continue }
                         told.append("\(ByteCount(status.size)) stay on the disk: \(path) \(use)")

@@ -37,7 +37,7 @@ import Testing
         #expect(try inode(foreign) != inode(blob()))
         // Without a yes nothing happens.
         let refused = try await stage.run("adopt")
-        #expect(refused.status == 2 && refused.output.contains("1 MB would be saved"))
+        #expect(refused.status == 2 && refused.output.contains("1.0 MB would be saved"))
         #expect(try inode(foreign) != inode(blob()))
         let done = try await stage.run("adopt", "--yes", "--json")
         #expect(done.status == 0, "\(done.error)")

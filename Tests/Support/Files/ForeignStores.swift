@@ -19,7 +19,9 @@ package struct ForeignStores: Sendable {
         return Array(bytes[..<count])
     }
 
-    package static func digest(_ bytes: [UInt8]) -> String { ContentHasher.digest(of: bytes, like: .sha256("")).hex }
+    package static func digest(_ bytes: [UInt8]) -> String {
+        ContentHasher.digest(of: bytes, like: .sha256("")).hex
+    }
 
     private func write(_ path: String, _ bytes: [UInt8]) throws {
         try FileSystem.createDirectories(Path.parent(path))

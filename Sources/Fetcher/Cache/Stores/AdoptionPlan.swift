@@ -117,7 +117,9 @@ package struct AdoptionPlan: Sendable {
         guard !FileDigest.areClones(source, target) else { return nil }
         if SharedContent.canShareBlocks(source, target) { return .reflink }
         let tools = [first, second].map { survey.stores[$0.store].store.tool }
-        guard tools.allSatisfy(\.keepsFilesUnchanged), SharedContent.canLink(source, over: target) else { return nil }
+        guard tools.allSatisfy(\.keepsFilesUnchanged), SharedContent.canLink(source, over: target) else {
+            return nil
+        }
         return .hardlink
     }
 }

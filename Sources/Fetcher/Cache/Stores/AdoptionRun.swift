@@ -24,7 +24,8 @@ package struct AdoptionRun {
         return try withLock(target) { try join(target, row, progress) }
     }
 
-    private func join(_ target: String, _ row: AdoptionPlan.Row, _ progress: (Int) throws -> Void) throws -> Outcome {
+    private func join(_ target: String, _ row: AdoptionPlan.Row, _ progress: (Int) throws -> Void) throws -> Outcome
+    {
         let source = try FileDescriptor(unnoticed: row.path)
         let before = try source.status()
         guard before.kind == .file, before.size == row.size else { return .kept("it has changed") }
@@ -42,7 +43,9 @@ package struct AdoptionRun {
     }
 
     /// The kernel compares the bytes itself.
-    private func share(_ source: borrowing FileDescriptor, _ target: String, _ row: AdoptionPlan.Row) throws -> Outcome {
+    private func share(_ source: borrowing FileDescriptor, _ target: String, _ row: AdoptionPlan.Row) throws
+        -> Outcome
+    {
         let to = try FileDescriptor(target, [.write])
         guard source.shareBlocks(with: to, size: row.size) else {
             return .kept("the file system cannot share their blocks, or they differ")

@@ -144,7 +144,8 @@ struct FolderWalk {
         let status = FileStatus(info)
         folder.files.append(
             StoreFile(
-                path: prefix + String(cString: name), file: PhysicalFile(status), modified: status.modifiedNanoseconds))
+                path: prefix + String(cString: name), file: PhysicalFile(status),
+                modified: status.modifiedNanoseconds))
     }
 
     /// Looks at the large files again: they grow, or are rewritten, without their folder changing.

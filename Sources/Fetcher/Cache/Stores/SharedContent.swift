@@ -6,7 +6,8 @@ package enum SharedContent {
     /// Whether the file system can share the blocks of two files (FIDEDUPERANGE, asked about no bytes, which changes
     /// nothing).
     static func canShareBlocks(_ source: String, _ target: String) -> Bool {
-        guard let from = try? FileDescriptor(unnoticed: source), let to = try? FileDescriptor(target, [.write]) else {
+        guard let from = try? FileDescriptor(unnoticed: source), let to = try? FileDescriptor(target, [.write])
+        else {
             return false
         }
         return from.canShareBlocks(with: to)

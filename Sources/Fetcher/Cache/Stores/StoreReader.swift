@@ -49,7 +49,9 @@ struct StoreReader {
 
     /// Names of downloads under way: of Python, hub, llama.cpp, LM Studio, Jan, ollama, GPT4All, RamaLama and browsers.
     static func isPartial(_ name: String) -> Bool {
-        let endings = [".incomplete", ".downloadInProgress", ".part", ".partial", ".tmp", ".crdownload", "-partial"]
+        let endings = [
+            ".incomplete", ".downloadInProgress", ".part", ".partial", ".tmp", ".crdownload", "-partial",
+        ]
         return endings.contains { name.hasSuffix($0) } || name.hasPrefix("downloading_")
             || name.hasPrefix("incomplete-") || name.contains("-partial-")
     }
@@ -66,7 +68,9 @@ struct StoreReader {
     private mutating func readByFolder(_ name: (_ folder: String) -> String?) {
         for folder in folders {
             contents.smallBytes += folder.smallBytes
-            let model = name(folder.path).map { id in self.model(id) }
+            // A folder whose files went is no model.
+            let holds = !folder.files.isEmpty || folder.smallBytes > 0
+            let model = holds ? name(folder.path).map { id in self.model(id) } : nil
             if let model { contents.models[model].smallBytes += folder.smallBytes }
             for file in folder.files {
                 let place = add(file)
@@ -174,7 +178,9 @@ struct StoreReader {
         let models = Set(folders.filter { $0.smallNames.contains("model.yml") }.map(\.path))
         readByFolder { path in
             var place = path
-            while !place.isEmpty, !models.contains(place) { place = Path.parts(place).count > 1 ? Path.parent(place) : "" }
+            while !place.isEmpty, !models.contains(place) {
+                place = Path.parts(place).count > 1 ? Path.parent(place) : ""
+            }
             return place.isEmpty ? nil : place
         }
     }

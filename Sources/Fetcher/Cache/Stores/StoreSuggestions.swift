@@ -31,7 +31,9 @@ package struct StoreSuggestions: Sendable {
         }
         var planner = DeletionPlanner(state, protection: protection)
         let byUse = state.repositories.filter(\.isReadable).sorted { left, right in
-            (left.lastUsedAt ?? 0, left.repository.description) < (right.lastUsedAt ?? 0, right.repository.description)
+            (left.lastUsedAt ?? 0, left.repository.description) < (
+                right.lastUsedAt ?? 0, right.repository.description
+            )
         }
         for repository in byUse where frees < target {
             let before = planner.plan.freedBytes

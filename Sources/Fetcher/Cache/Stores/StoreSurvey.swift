@@ -19,7 +19,9 @@ package struct StoreSurvey: Sendable {
     /// Looks at the stores, at all of them at once.
     package init(_ stores: [Store], catalog: DispensableCatalog) {
         self.catalog = catalog
-        let roots = stores.map { store in ((try? FileSystem.status(store.path)) ?? nil).map { PhysicalFile($0).identity } }
+        let roots = stores.map { store in
+            ((try? FileSystem.status(store.path)) ?? nil).map { PhysicalFile($0).identity }
+        }
         let found = Lock<[Int: StoreContents]>([:])
         Parallel.perform(stores.count) { index in
             let store = stores[index]

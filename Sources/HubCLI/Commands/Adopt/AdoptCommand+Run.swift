@@ -40,7 +40,8 @@ extension AdoptCommand {
             ? nil : Set(survey.stores.map(\.store).filter { tools.contains($0.tool) || paths.contains($0.path) })
         try await survey.prove(survey.unread(in: chosen), context)
         try await askForNames(survey, chosen, workspace, context)
-        let openFiles = try await workspace.protection(for: Set(survey.places.map { survey[$0].identity })).openFiles
+        let openFiles = try await workspace.protection(for: Set(survey.places.map { survey[$0].identity }))
+            .openFiles
         return try await Blocking.run { [survey] in
             var plan = AdoptionPlan(survey, in: workspace.layout, from: chosen) { digest in
                 let known = workspace.dispensable.use { catalog throws(AIError) in
@@ -61,7 +62,8 @@ extension AdoptCommand {
         var names: [Repository] = []
         for contents in survey.stores
         where contents.store.tool != .huggingface && chosen?.contains(contents.store) ?? true {
-            for model in contents.models where model.id.split(separator: "/").count == 2 && !model.id.contains(":") {
+            for model in contents.models where model.id.split(separator: "/").count == 2 && !model.id.contains(":")
+            {
                 let known = model.files.allSatisfy { file in
                     guard let digest = survey.digests[contents.files[file].identity] else { return true }
                     let places = workspace.dispensable.use { catalog throws(AIError) in
@@ -119,7 +121,8 @@ extension AdoptCommand {
                     saved += freed
                     rows.append(row)
                 case .kept(let why):
-                    throw AIError(.ioError, "\(row.path.printable) was left as it is: \(why)", context: .init(path: row.path))
+                    throw AIError(
+                        .ioError, "\(row.path.printable) was left as it is: \(why)", context: .init(path: row.path))
                 }
             }
         }
@@ -127,7 +130,8 @@ extension AdoptCommand {
         var result = plan
         result.keep(rows)
         context.output.document(view.json(result, saved: saved, isDone: true))
-        context.output.line(Styled("\(ByteCount(saved)) saved", .strong) + "; hub adopt --undo separates the copies again")
+        context.output.line(
+            Styled("\(ByteCount(saved)) saved", .strong) + "; hub adopt --undo separates the copies again")
         try failures.finish()
     }
 
@@ -137,7 +141,8 @@ extension AdoptCommand {
         async throws
     {
         guard request.words.isEmpty else {
-            throw AIError(.invalidInput, "hub adopt --undo takes no names", advice: "it undoes everything that was adopted")
+            throw AIError(
+                .invalidInput, "hub adopt --undo takes no names", advice: "it undoes everything that was adopted")
         }
         let adoptions = try await Blocking.run { try catalog.adoptions() }
         let view = AdoptView(context: context)

@@ -11,7 +11,8 @@ struct AdoptView {
             "plan": .array(
                 plan.rows.map { row in
                     .object([
-                        "path": .string(row.path), "tool": .string(row.tool.rawValue), "sha256": .string(row.sha256),
+                        "path": .string(row.path), "tool": .string(row.tool.rawValue),
+                        "sha256": .string(row.sha256),
                         "id": row.repository.map { .string($0.description) },
                         "commit": row.commit.map { .string($0.hash) }, "file": row.file.map(JSON.string),
                         "action": .string(row.action.rawValue), "saves_bytes": .int(row.saves),
@@ -39,7 +40,8 @@ struct AdoptView {
 
     func show(_ plan: AdoptionPlan) {
         var table = Table([
-            .init("FILE", least: 16, cut: .middle), .init("OF"), .init("MODEL", least: 10, cut: .middle, optional: true),
+            .init("FILE", least: 16, cut: .middle), .init("OF"),
+            .init("MODEL", least: 10, cut: .middle, optional: true),
             .init("ACTION"), .init("SAVES", .right),
         ])
         for row in plan.rows {

@@ -18,6 +18,7 @@ extension PullCommand {
         /// Bytes a second.
         var rate: Int64?
         var localDir: String?
+        var yes: Bool
 
         init(_ arguments: ParsedArguments) {
             words = arguments.operands
@@ -31,6 +32,7 @@ extension PullCommand {
             connections = arguments[PullCommand.connections]
             rate = arguments[limitRate]?.bytes
             localDir = arguments[PullCommand.localDir]
+            yes = arguments[PullCommand.yes]
         }
 
         /// What earlier choices of the revision mean beside this one.
@@ -71,7 +73,9 @@ extension PullCommand {
             if plans.isEmpty {
                 context.output.document(["models": .array([])])
             } else {
-                try await PullEstimate(plans, workspace).show(context)
+                var estimate = try await PullEstimate(plans, workspace)
+                estimate.budget = try await budget(for: plans, workspace, context)
+                try await estimate.show(context)
             }
             for plan in plans {
                 try await failures.attempt(context.output) {
@@ -80,7 +84,10 @@ extension PullCommand {
             }
             return try failures.finish()
         }
-        if !plans.isEmpty { try puller.checkSpace(plans) }
+        if !plans.isEmpty {
+            try await makeRoom(for: plans, isAgreed: request.yes, workspace, context)
+            try puller.checkSpace(plans)
+        }
         let results = plans.isEmpty ? [] : await fetch(plans, options, puller, context)
         context.output.document(["models": .array(results.map(json))])
         for result in results {

@@ -40,7 +40,7 @@ enum PullCommand {
             DIR/.cache/huggingface holds the same notes as after hf download. Files that the cache has are copied from \
             it. A file that was changed since it was fetched is replaced only with --force; without it the status is 7.
             """)
-    static let yes = Switch("yes", short: "y", "accepted for consistency; hub pull never asks")
+    static let yes = Switch("yes", short: "y", "delete what the budget asks for without a question; see hub budget")
 
     static let command = Command(
         name: "pull", purpose: .changes, doc: "fetch models into the cache; resume interrupted downloads",

@@ -62,7 +62,8 @@ struct WhyView {
             ])
         }
         output.table(table)
-        output.line(Styled("\(ByteCount(report.bytes)) in \(Humanize.plural(report.stores.count, "store"))", .strong))
+        output.line(
+            Styled("\(ByteCount(report.bytes)) in \(Humanize.plural(report.stores.count, "store"))", .strong))
     }
 
     /// Rows shown of the models; `--json` has all of them.
@@ -72,7 +73,8 @@ struct WhyView {
         guard !report.models.isEmpty else { return }
         output.line()
         var table = Table([
-            .init("MODEL", least: 16, cut: .middle), .init("SIZE", .right), .init("HELD TWICE", .right, optional: true),
+            .init("MODEL", least: 16, cut: .middle), .init("SIZE", .right),
+            .init("HELD TWICE", .right, optional: true),
             .init("IN", least: 8),
         ])
         for line in report.models.prefix(Self.most) {
