@@ -20,9 +20,6 @@ int hub_preallocate(int descriptor, off_t length);
 /// Makes `destination` share all extents of `source` (FICLONE). -1 with errno where the file system cannot.
 int hub_reflink(int source, int destination);
 
-/// Whether two files of equal size share all their extents, as clones do (FIEMAP): 1 or 0; 0 too where that is unknown.
-int hub_shares_extents(int one, int other);
-
 /// Data (not necessarily access times) on stable storage: fdatasync, F_FULLFSYNC on macOS.
 int hub_sync_data(int descriptor);
 

@@ -30,7 +30,9 @@ package enum PageCache {
             let count = (length + page - 1) / page
             for index in 0...count {
                 let isIn = index < count && pages[Int(index)] & 1 != 0
-                if isIn { first = first ?? index } else if let begin = first {
+                if isIn {
+                    first = first ?? index
+                } else if let begin = first {
                     out.insert(start + begin * page..<min(start + index * page, status.size))
                     first = nil
                 }

@@ -21,7 +21,7 @@ package enum Blocking {
     ///
     /// - Parameter body: gets a closure that throws `CancellationError` once the task is cancelled.
     package static func runCancellable<Value: Sendable>(
-        _ body: @escaping @Sendable (_ check: () throws -> Void) throws -> Value
+        _ body: @escaping @Sendable (_ check: @escaping @Sendable () throws -> Void) throws -> Value
     ) async throws -> Value {
         let flag = CancellationFlag()
         return try await withTaskCancellationHandler {

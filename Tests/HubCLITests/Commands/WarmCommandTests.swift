@@ -54,7 +54,9 @@ import Testing
     /// What describes the model comes first, training states never, and two names of one file once.
     @Test func theOrderIsTheLoaders() throws {
         let folder = try TemporaryFolder("warm")
-        let names = ["b.safetensors", "a.safetensors", "config.json", "tokenizer.json", "optimizer.pt", "sub/c.gguf"]
+        let names = [
+            "b.safetensors", "a.safetensors", "config.json", "tokenizer.json", "optimizer.pt", "sub/c.gguf",
+        ]
         try FileSystem.createDirectories(folder("sub"))
         for name in names { try FileSystem.replace(folder(name), with: Array(name.utf8)) }
         try FileSystem.createSymlink("a.safetensors", at: folder("z.safetensors"))
@@ -65,7 +67,9 @@ import Testing
 
     /// Linux calls every page of another's file present, so that nothing is known of it and it is read.
     @Test func othersFilesAreRead() async throws {
-        guard let other = OtherUser(40_001, group: 40_001), try await other.canRun(BuiltProduct.path()) else { return }
+        guard let other = OtherUser(40_001, group: 40_001), try await other.canRun(BuiltProduct.path()) else {
+            return
+        }
         let folder = try TemporaryFolder("warm")
         try FileSystem.setMode(folder.path, 0o755)
         let weights = folder("model.gguf")
@@ -76,7 +80,9 @@ import Testing
         let isEvicted = try evict(weights)
         let result = try await RunningProcess.run(
             words[0], Array(words.dropFirst()),
-            environment: ["HOME": folder("home"), "HUB_HOME": folder("home/state"), "HF_HUB_DISABLE_PROGRESS_BARS": "1"])
+            environment: [
+                "HOME": folder("home"), "HUB_HOME": folder("home/state"), "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+            ])
         #expect(try result.document()["already_bytes"]?.int == 0, "\(result.error)")
         if isEvicted { #expect(try residentBytes(weights) == 1 << 20) }
     }
