@@ -34,8 +34,10 @@ let package = Package(
         .library(name: "Fetcher", targets: ["Fetcher"]),
         .library(name: "HubTokenizers", targets: ["HubTokenizers"]),
         .library(name: "HubChatTemplates", targets: ["HubChatTemplates"]),
+        .library(name: "HubGrammar", targets: ["HubGrammar"]),
         .library(name: "InferenceKit", targets: ["InferenceKit"]),
         .library(name: "RemoteKit", targets: ["RemoteKit"]),
+        .library(name: "MemoryKit", targets: ["MemoryKit"]),
     ],
     targets: [
         system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
@@ -63,14 +65,18 @@ let package = Package(
         library("Fetcher", ["HubCore", "Catalog", "ModelFormats", "CCrypto", "CCurl", "CPlatform"]),
         library("HubTokenizers", ["HubCore", "ModelFormats", "CKernels", "CPCRE2", "CUTF8Proc"]),
         library("HubChatTemplates", ["HubCore", "ModelFormats"]),
-        library("InferenceKit", ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "CKernels"]),
-        library("RemoteKit", ["HubCore", "HubChatTemplates", "Catalog", "Fetcher", "InferenceKit"]),
+        library("HubGrammar", ["HubCore"]),
+        library(
+            "InferenceKit",
+            ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "CKernels"]),
+        library("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),
+        library("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
         library("HubServer", ["HubCore", "CMicroHTTPD"]),
         .target(
             name: "HubCLI",
             dependencies: [
                 "HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "HubChatTemplates",
-                "InferenceKit", "RemoteKit", "HubServer",
+                "HubGrammar", "InferenceKit", "RemoteKit", "MemoryKit", "HubServer",
                 // For `hub version --verbose` and the terminal.
                 "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CEdit", "CPCRE2", "CPlatform",
             ],
@@ -84,11 +90,13 @@ let package = Package(
         // Runs programs and looks at the clock; built with the tests so that it cannot rot.
         .executableTarget(
             name: "Benchmarks",
-            dependencies: ["HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "InferenceKit"],
+            dependencies: [
+                "HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "HubGrammar", "InferenceKit",
+            ],
             path: "Benchmarks",
             exclude: [
                 "Data", "catalog_peer.py", "encoder_models.py", "encoders_peer.py", "family_models.py",
-                "inference_models.py",
+                "grammar_peer.py", "inference_models.py",
                 "llama_cpp_peer.py", "requirements.txt", "sentences_peer.py", "synthetic_models.py",
                 "tokenizer_peer.py", "transformers_peer.py",
             ],
@@ -96,6 +104,9 @@ let package = Package(
         // Held to what other packages may call, and run by a test.
         .executableTarget(
             name: "CatalogTour", dependencies: ["HubCore", "Catalog", "Fetcher"], path: "Examples/CatalogTour",
+            packageAccess: false, swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "Chat", dependencies: ["HubCore", "InferenceKit", "RemoteKit"], path: "Examples/Chat",
             packageAccess: false, swiftSettings: swiftSettings),
 
         .target(name: "CSupport", path: "Tests/CSupport"),
@@ -110,21 +121,32 @@ let package = Package(
         .executableTarget(
             name: "RouterStandIn", dependencies: ["Libc", "Support"], path: "Tests/StandIn",
             swiftSettings: swiftSettings),
+        // Answers to schemas on standard input, for Python's validator.
+        .executableTarget(
+            name: "SchemaRuns", dependencies: ["HubCore", "HubGrammar", "InferenceKit"], path: "Tests/SchemaRuns",
+            swiftSettings: swiftSettings),
         tests("HubCore", []),
         tests("Catalog", ["HubCore"]),
         tests("Fetcher", ["HubCore", "Catalog", "HubServer"]),
         tests("ModelFormats", ["HubCore"]),
         tests("HubTokenizers", ["HubCore"]),
         tests("HubChatTemplates", ["HubCore"]),
+        tests("HubGrammar", ["HubCore"]),
         tests(
             "InferenceKit",
-            ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "CKernels", "KernelChecks"]),
-        tests("RemoteKit", ["HubCore", "HubChatTemplates", "Catalog", "Fetcher", "InferenceKit"]),
+            [
+                "HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "CKernels",
+                "KernelChecks",
+            ]),
+        tests("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),
+        tests("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
         tests("HubServer", ["HubCore"]),
         .testTarget(
             name: "HubCLITests",
             dependencies: [
-                "HubCLI", "CatalogTour", "Catalog", "Fetcher", "HubCore", "InferenceKit", "Support", "HubServer",
+                "HubCLI", "CatalogTour", "Chat", "MemoryKit", "Catalog", "Fetcher", "HubCore", "InferenceKit",
+                "Support",
+                "HubServer",
             ],
             swiftSettings: swiftSettings),
     ],

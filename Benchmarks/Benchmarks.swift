@@ -9,7 +9,11 @@ enum Benchmarks {
         do {
             let words = Array(CommandLine.arguments.dropFirst())
             if try await EngineTask.run(words) { return }
-            if try CatalogTasks.run(words) || FormatTasks.run(words) || TokenizerTask.run(words) { return }
+            if try CatalogTasks.run(words) || FormatTasks.run(words) || TokenizerTask.run(words)
+                || GrammarTask.run(words)
+            {
+                return
+            }
             // Swift's pool blocks signals on its threads, and children would inherit that: none could be terminated.
             var none = sigset_t()
             sigemptyset(&none)

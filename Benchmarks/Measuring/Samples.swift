@@ -21,6 +21,7 @@ enum Measure: String {
     case requests
     case survived = "went on and verified"
     case again = "bytes sent again"
+    case sent = "bytes sent"
     case prompt
     case decode
     case texts
@@ -31,6 +32,9 @@ enum Measure: String {
     case encoding
     case decoding
     case scan
+    case tokenCost = "mean of a token"
+    case worstTokenCost = "worst token"
+    case start
 
     /// The summary: the median, but the worst for faults.
     func figure(_ samples: Samples) -> Double { self == .again ? samples.most : samples.median }
@@ -57,8 +61,9 @@ enum Measure: String {
     /// What a value of about this size is multiplied with and called.
     private func scale(_ value: Double) -> (factor: Double, unit: String) {
         switch self {
-        case .wall, .processor, .percentile, .load: value < 1 ? (1e3, " ms") : (1, " s")
-        case .memory, .again: (1 / .mebibyte, " MiB")
+        case .wall, .processor, .percentile, .load, .start: value < 1 ? (1e3, " ms") : (1, " s")
+        case .tokenCost, .worstTokenCost: value < 1e-3 ? (1e6, " µs") : (1e3, " ms")
+        case .memory, .again, .sent: (1 / .mebibyte, " MiB")
         case .rate, .encoding, .decoding, .scan: (1e-6, " MB/s")
         case .requests, .survived: (1, "")
         case .prompt, .decode: (1, " tokens/s")
@@ -71,8 +76,8 @@ enum Measure: String {
     /// The unit of the values in the JSON document.
     var unit: String {
         switch self {
-        case .wall, .processor, .percentile, .load: "seconds"
-        case .memory, .again: "bytes"
+        case .wall, .processor, .percentile, .load, .start, .tokenCost, .worstTokenCost: "seconds"
+        case .memory, .again, .sent: "bytes"
         case .rate, .encoding, .decoding, .scan: "bytes_per_second"
         case .requests: "requests"
         case .survived: "pulls"

@@ -73,7 +73,7 @@ enum Verifying {
     }
 
     /// Puts a file into a model of the sandbox's cache, as a pull would leave it; where it is.
-    private static func plant(
+    static func plant(
         _ model: String, _ number: Int, in box: Sandbox, digest known: String? = nil, fill: (String) throws -> Void
     ) throws -> String {
         let folder = box.cache(of: "\(Repositories.owner)/\(model)-\(number)")

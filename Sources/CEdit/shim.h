@@ -80,6 +80,9 @@ static inline const char *hub_editor_read(hub_editor *editor) {
     return el_gets(editor->line, &count);
 }
 
+/// Puts a text into the next line, as if it had been typed.
+static inline void hub_editor_prefill(hub_editor *editor, const char *text) { el_push(editor->line, text); }
+
 static inline void hub_editor_remember(hub_editor *editor, const char *text) {
     HistEvent event;
     history(editor->history, &event, H_ENTER, text);

@@ -73,7 +73,10 @@ static void attend(void *context, size_t worker, size_t begin, size_t end) {
 }
 
 void hub_attend(hub_team *team, const hub_attention *a) {
-    size_t group = a->heads / a->kv_heads, together = group < HUB_QUERIES ? HUB_QUERIES / group : 1;
+    // As many rows as make whole sets of queries, unless too few would be left to share out.
+    size_t group = a->heads / a->kv_heads, together = HUB_QUERIES;
+    if (a->count * a->kv_heads < 4 * HUB_QUERIES * hub_team_threads(team))
+        together = group < HUB_QUERIES ? HUB_QUERIES / group : 1;
     struct attending job = {team, hub_team_kernels(team), a, together};
     size_t items = (a->count + together - 1) / together * a->kv_heads, seen = 0;
     for (size_t row = 0; row < a->count; row++) seen += a->rows[row].end - a->rows[row].first;

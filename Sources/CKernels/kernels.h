@@ -102,6 +102,8 @@ struct hub_kernels {
     void (*convolve)(const hub_convolution *convolution, size_t begin, size_t end);
     /// A head of all rows; `scratch` has room for a query and a key.
     void (*delta_rule)(const hub_delta *delta, size_t head, float *scratch);
+    /// A head of all rows.
+    void (*scan_space)(const hub_space *space, size_t head);
     /// Some channels of all rows.
     void (*select)(const hub_selection *selection, size_t begin, size_t end);
 };

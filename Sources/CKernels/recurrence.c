@@ -1,6 +1,5 @@
 // Recurrent layers, shared out by channels and by heads: no row waits for another thread.
 #include "team.h"
-#include <math.h>
 
 struct convolving {
     const hub_kernels *kernels;
@@ -39,41 +38,19 @@ void hub_delta_rule(hub_team *team, const hub_delta *d) {
     hub_team_run(team, d->value_heads, 1 + 16384 / (each ? each : 1), learn, &job);
 }
 
-/// One head, row after row; the inner loops run over the numbers of a head, so nothing is summed in another order.
-static void scan_head(const hub_space *s, size_t head) {
-    size_t size = s->head_size, each = s->state_size * size, width = s->heads * size;
-    size_t shared = head / (s->heads / s->groups) * s->state_size, all = width + 2 * s->groups * s->state_size;
-    for (size_t row = 0; row < s->count; row++) {
-        const float *x = s->x + row * all + head * size;
-        const float *b = s->x + row * all + width + shared, *c = b + s->groups * s->state_size;
-        const float *before = s->rows[row].before ? s->rows[row].before + s->state + head * each : NULL;
-        float *after = s->rows[row].after + s->state + head * each, *out = s->out + row * width + head * size;
-        double told = (double)s->steps[row * s->heads + head] + (double)s->biases[head];
-        float step = (float)(told > 20 ? told : log1p(exp(told)));
-        if (step < s->least_step) step = s->least_step;
-        if (step > s->most_step) step = s->most_step;
-        float decay = (float)exp((double)(s->rates[head] * step));
-        for (size_t i = 0; i < size; i++) out[i] = s->skips[head] * x[i];
-        for (size_t n = 0; n < s->state_size; n++) {
-            float added = step * b[n], read = c[n];
-            const float *old = before ? before + n * size : NULL;
-            float *new = after + n * size;
-            for (size_t i = 0; i < size; i++) {
-                float value = (old ? decay * old[i] : 0) + added * x[i];
-                new[i] = value;
-                out[i] += read * value;
-            }
-        }
-    }
-}
+struct scanning {
+    const hub_kernels *kernels;
+    const hub_space *space;
+};
 
 static void scan(void *context, size_t worker, size_t begin, size_t end) {
     (void)worker;
-    for (size_t head = begin; head < end; head++) scan_head(context, head);
+    const struct scanning *job = context;
+    for (size_t head = begin; head < end; head++) job->kernels->scan_space(job->space, head);
 }
 
 void hub_scan_space(hub_team *team, const hub_space *s) {
-    hub_space job = *s;
+    struct scanning job = {hub_team_kernels(team), s};
     size_t each = s->count * s->state_size * s->head_size;
     hub_team_run(team, s->heads, 1 + 16384 / (each ? each : 1), scan, &job);
 }

@@ -104,5 +104,5 @@ const hub_kernels hub_kernels_scalar = {
               [HUB_AWQ] = exact, [HUB_GPTQ] = exact, [HUB_NVFP4] = exact, [HUB_INT8] = exact, [HUB_TABLE4] = exact},
     .finish = finish, .quantize = quantize, .attend = attend, .rms_norm = rms_norm, .layer_norm = layer_norm,
     .affine = affine, .activate = activate, .add = add, .soft_cap = soft_cap,
-    .convolve = convolve, .delta_rule = delta_rule, .select = select_all,
+    .convolve = convolve, .delta_rule = delta_rule, .scan_space = scan_space, .select = select_all,
 };

@@ -65,6 +65,9 @@ public struct ChatTemplate: Sendable {
     /// The longest known template has some 30,000 bytes.
     private static let longest = 1 << 20
 
+    /// Whether the template has a variable of this name: `tools`, `enable_thinking`.
+    package func has(_ variable: String) -> Bool { program.names.contains(variable) }
+
     /// Renders a conversation. Typically under a millisecond; a hostile template is stopped after five seconds.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` with the template's own message if it rejects the conversation;

@@ -2,17 +2,19 @@
 public struct TokenStream {
     private let tokenizer: Tokenizer
     private let skipsSpecialTokens: Bool
+    private let kept: Set<Int>
     private var run: DecodingRun
 
-    init(_ tokenizer: Tokenizer, skipSpecialTokens: Bool) {
+    init(_ tokenizer: Tokenizer, skipSpecialTokens: Bool, except kept: Set<Int>) {
         self.tokenizer = tokenizer
+        self.kept = kept
         skipsSpecialTokens = skipSpecialTokens
         run = DecodingRun(tokenizer.decoder)
     }
 
     /// The text that is complete now.
     public mutating func add(_ id: Int) -> String {
-        tokenizer.push(id, to: &run, skipSpecialTokens: skipsSpecialTokens)
+        tokenizer.push(id, to: &run, skipSpecialTokens: skipsSpecialTokens && !kept.contains(id))
         return run.take()
     }
 

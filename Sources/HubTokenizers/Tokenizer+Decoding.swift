@@ -11,8 +11,10 @@ extension Tokenizer {
     }
 
     /// Begins to decode ids one by one.
-    public func stream(skipSpecialTokens: Bool = false) -> TokenStream {
-        TokenStream(self, skipSpecialTokens: skipSpecialTokens)
+    ///
+    /// - Parameter kept: special tokens that are not left out.
+    public func stream(skipSpecialTokens: Bool = false, except kept: Set<Int> = []) -> TokenStream {
+        TokenStream(self, skipSpecialTokens: skipSpecialTokens, except: kept)
     }
 
     func push(_ id: Int, to run: inout DecodingRun, skipSpecialTokens: Bool) {

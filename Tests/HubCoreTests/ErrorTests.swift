@@ -13,7 +13,7 @@ import Testing
 
     @Test(
         arguments: [
-            (2, [.invalidInput, .confirmationRequired]),
+            (2, [.invalidInput, .contextFull, .confirmationRequired]),
             (
                 3,
                 [

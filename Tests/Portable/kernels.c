@@ -642,6 +642,50 @@ static void selective(hub_team *one, hub_team *three) {
     check(worst <= 1e-5, "selection", name, "");
 }
 
+/// Mamba 2's state space against plain loops in double precision; cut in two, with its states in one place or in three,
+/// and by other threads, to the bit.
+static void spatial(hub_team *one, hub_team *three, hub_team *scalar) {
+    enum { ROWS = 71, HEADS = 4, GROUPS = 2, SIZE = 83, STATES = 6, WIDTH = HEADS * SIZE, EACH = WIDTH + 2 * GROUPS * STATES };
+    const char *name = hub_kernels_name(hub_team_kernels(one));
+    static float x[ROWS * EACH], steps[ROWS * HEADS], out[4][ROWS * WIDTH], states[3][HEADS * STATES * SIZE];
+    float rates[HEADS], biases[HEADS], skips[HEADS];
+    for (int i = 0; i < ROWS * EACH; i++) x[i] = real();
+    for (int i = 0; i < ROWS * HEADS; i++) steps[i] = 12 * real();
+    for (int i = 0; i < HEADS; i++) rates[i] = -1 - real() / 2, biases[i] = real(), skips[i] = real();
+    for (int way = 0; way < 4; way++)
+        for (int part = 0; part < 2; part++) {
+            int cut = way == 1 ? 37 : way == 2 ? 1 : 0, first = part ? cut : 0, rows = part ? ROWS - cut : cut;
+            hub_state_row places[ROWS];
+            for (int row = first; row < first + rows; row++) {
+                int after = way == 0 ? 0 : row % 3, before = way == 0 ? 0 : (row + 2) % 3;
+                places[row - first] = (hub_state_row){row ? states[before] : NULL, states[after]};
+            }
+            hub_space space = {
+                .rows = places, .count = (size_t)rows, .heads = HEADS, .groups = GROUPS, .head_size = SIZE,
+                .state_size = STATES, .x = x + first * EACH, .steps = steps + first * HEADS, .rates = rates,
+                .biases = biases, .skips = skips, .least_step = 0.01f, .most_step = 9, .out = out[way] + first * WIDTH};
+            hub_scan_space(way == 3 ? scalar : way == 2 ? three : one, &space);
+        }
+    for (int way = 1; way < 4; way++)
+        check(!memcmp(out[0], out[way], sizeof out[0]), "cut, kept and scalar state space", name, "");
+    double worst = 0;
+    for (int i = 0; i < WIDTH; i++) {
+        int head = i / SIZE, shared = WIDTH + head / (HEADS / GROUPS) * STATES;
+        double s[STATES] = {0};
+        for (int row = 0; row < ROWS; row++) {
+            const float *at = x + row * EACH;
+            double step = fmin(9, fmax(0.01, log1p(exp(steps[row * HEADS + head] + biases[head])))), sum = skips[head] * at[i];
+            for (int n = 0; n < STATES; n++) {
+                s[n] = s[n] * exp(rates[head] * step) + step * at[shared + n] * at[i];
+                sum += s[n] * at[shared + GROUPS * STATES + n];
+            }
+            worst = fmax(worst, fabs(sum - out[0][row * WIDTH + i]) / (1 + fabs(sum)));
+        }
+    }
+    if (worst > 1e-5) printf("%g ", worst);
+    check(worst <= 1e-5, "state space", name, "");
+}
+
 static void count_items(void *context, size_t worker, size_t begin, size_t end) {
     (void)worker;
     for (size_t i = begin; i < end; i++) ((uint8_t *)context)[i]++;
@@ -673,6 +717,7 @@ int hub_check_kernels(int *count) {
         groups(one, three);
         recurrent(one, three);
         selective(one, three);
+        spatial(one, three, scalar);
         hub_team_destroy(one);
         hub_team_destroy(three);
     }

@@ -1,9 +1,9 @@
 // For LD_PRELOAD: a file system with a missing feature, for programs under test. FAULTY_DISK names it:
 //   symlink   symbolic links cannot be made (FAT, many network shares)
 //   flock     there are no locks (NFS without lockd, some FUSE file systems)
-//   crash:N   the program is killed at its Nth step that changes a catalog's file or one beside it
+//   crash:N   the program is killed at its Nth step that changes the file of a catalog or of conversations, or one beside it
 //   kill:N    the program is killed at its Nth step that changes a name in a cache, or in a trash beside it
-//   full:N    space cannot be reserved, and after N bytes of a repository's files the disk is full
+//   full:N    space cannot be reserved, and after N bytes of files of repositories and conversations the disk is full
 //   waits:F   nothing, but the file F is made when the program waits for a catalog that another holds
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -58,7 +58,7 @@ static atomic_llong steps;
 
 // Ends the program as kill -9 does, where this is the step to do so.
 static void step(const char *path) {
-    if (!lacks("crash:") || !strstr(path, "/catalog.sqlite3")) return;
+    if (!lacks("crash:") || !(strstr(path, "/catalog.sqlite3") || strstr(path, "/conversations.sqlite3"))) return;
     if (atomic_fetch_add(&steps, 1) + 1 == atoll(getenv("FAULTY_DISK") + 6)) kill(getpid(), SIGKILL);
 }
 
@@ -155,12 +155,12 @@ int ftruncate64(int descriptor, off64_t length) {
 
 static atomic_llong written;
 
-// Whether so many more bytes of a repository's file have no room.
+// Whether so many more bytes of such a file have no room.
 static int is_full(int descriptor, size_t count) {
     if (!lacks("full:")) return 0;
     char path[4096];
     if (name_of(descriptor, path, sizeof path) != 0) return 0;
-    if (!strstr(path, "/models--")) return 0;
+    if (!strstr(path, "/models--") && !strstr(path, "/conversations.sqlite3")) return 0;
     return atomic_fetch_add(&written, (long long)count) + (long long)count > atoll(getenv("FAULTY_DISK") + 5);
 }
 

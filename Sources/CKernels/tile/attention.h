@@ -5,6 +5,9 @@
 // add zeros.
 #pragma once
 
+/// Vectors that are summed at once for one query, 4 and 8: so many sums that none waits for the one before it.
+#define SPREAD(queries) ((queries) == 1 ? 4 : (queries) == 4 ? 2 : 1)
+
 /// Some neighbouring numbers of a page, as float32.
 INLINE vf cached(const void *page, hub_cache_format format, size_t at) {
     if (format == HUB_CACHE_F32) {
@@ -17,7 +20,7 @@ INLINE vf cached(const void *page, hub_cache_format format, size_t at) {
 
 typedef struct {
     const hub_attention *a;
-    const float *queries[HUB_QUERIES];
+    const float *queries[HUB_QUERIES]; // beyond `count` the first again: products are made of 1, 4 or 8
     float *out[HUB_QUERIES];
     size_t first[HUB_QUERIES], end[HUB_QUERIES]; // visible positions
     size_t heads[HUB_QUERIES];
@@ -34,24 +37,36 @@ INLINE const float *key_scales(const query_set *s, const void *page) {
     return (const float *)scales + s->kv_head * HUB_PAGE;
 }
 
+/// The scores of `n` queries with `m` vectors of a page's positions.
+INLINE void vector_scores(
+    const int n, const int m, const float *const *queries, size_t size, const void *page, size_t at,
+    const hub_cache_format format, const float *scales, float *scores) {
+    vf sum[8][4];
+    UNROLL for (int i = 0; i < n; i++) UNROLL for (int j = 0; j < m; j++) sum[i][j] = (vf)0.0f;
+    for (size_t d = 0; d < size; d++, at += HUB_PAGE) {
+        vf k[4];
+        UNROLL for (int j = 0; j < m; j++) k[j] = cached(page, format, at + (size_t)j * LANES);
+        UNROLL for (int i = 0; i < n; i++)
+            UNROLL for (int j = 0; j < m; j++) sum[i][j] = FMA(k[j], (vf)queries[i][d], sum[i][j]);
+    }
+    UNROLL for (int i = 0; i < n; i++)
+        UNROLL for (int j = 0; j < m; j++) {
+            if (scales) sum[i][j] *= load(scales + j * LANES, LANES);
+            store(scores + i * HUB_PAGE + j * LANES, sum[i][j], LANES);
+        }
+}
+
 /// The scores of `n` queries with the positions of a page from `low` to `high`, whole vectors of them.
 INLINE void scores_of(
-    const int n, const query_set *s, const float *const *queries, const void *page, size_t low, size_t high,
-    const hub_cache_format format, float *scores) {
-    size_t size = s->a->head_size, base = s->kv_head * size * HUB_PAGE;
+    const int n, const query_set *s, const void *page, size_t low, size_t high, const hub_cache_format format,
+    float *scores) {
+    const int m = SPREAD(n);
+    size_t size = s->a->head_size, base = s->kv_head * size * HUB_PAGE, p = low;
     const float *scales = key_scales(s, page);
-    for (size_t p = low; p < high; p += LANES) {
-        vf sum[HUB_QUERIES];
-        UNROLL for (int i = 0; i < n; i++) sum[i] = (vf)0.0f;
-        for (size_t d = 0; d < size; d++) {
-            vf k = cached(page, format, base + d * HUB_PAGE + p);
-            UNROLL for (int i = 0; i < n; i++) sum[i] = FMA(k, (vf)queries[i][d], sum[i]);
-        }
-        UNROLL for (int i = 0; i < n; i++) {
-            if (scales) sum[i] *= load(scales + p, LANES);
-            store(scores + (size_t)i * HUB_PAGE + p, sum[i], LANES);
-        }
-    }
+    for (; p + (size_t)m * LANES <= high; p += (size_t)m * LANES)
+        vector_scores(n, m, s->queries, size, page, base + p, format, scales ? scales + p : NULL, scores + p);
+    for (; p < high; p += LANES)
+        vector_scores(n, 1, s->queries, size, page, base + p, format, scales ? scales + p : NULL, scores + p);
 }
 
 /// Adds the products of `n` queries and of a page's keys with the vectors of their distances.
@@ -88,31 +103,44 @@ INLINE void distances_of(
     }
 }
 
+/// The sums of `m` vectors of a page's values, weighted with `n` queries' numbers.
+INLINE void vector_values(
+    const int n, const int m, const void *page, size_t at, size_t size, size_t low, size_t high,
+    const hub_cache_format format, const float *weights, float *out, size_t stride) {
+    vf sum[8][4];
+    UNROLL for (int i = 0; i < n; i++) UNROLL for (int j = 0; j < m; j++) sum[i][j] = (vf)0.0f;
+    for (size_t p = low; p < high; p++) {
+        vf v[4];
+        UNROLL for (int j = 0; j < m; j++) v[j] = cached(page, format, at + p * size + (size_t)j * LANES);
+        UNROLL for (int i = 0; i < n; i++)
+            UNROLL for (int j = 0; j < m; j++) sum[i][j] = FMA(v[j], (vf)weights[i * HUB_PAGE + p], sum[i][j]);
+    }
+    UNROLL for (int i = 0; i < n; i++)
+        UNROLL for (int j = 0; j < m; j++) store(out + i * stride + j * LANES, sum[i][j], LANES);
+}
+
 /// The sums of the values of a page, weighted with `n` queries' numbers.
 INLINE void values_of(
     const int n, const query_set *s, const void *page, size_t low, size_t high, const hub_cache_format format,
     const float *weights, float *out, size_t stride) {
-    size_t size = s->a->value_size, base = s->kv_head * HUB_PAGE * size;
-    for (size_t d = 0; d < size; d += LANES) {
-        vf sum[HUB_QUERIES];
-        UNROLL for (int i = 0; i < n; i++) sum[i] = (vf)0.0f;
-        if (size - d >= LANES) {
-            for (size_t p = low; p < high; p++) {
-                vf v = cached(page, format, base + p * size + d);
-                UNROLL for (int i = 0; i < n; i++) sum[i] = FMA(v, (vf)weights[(size_t)i * HUB_PAGE + p], sum[i]);
-            }
-        } else {
-            // A head whose size is not a multiple of a vector: what lies beyond it is not read.
-            size_t bytes = format == HUB_CACHE_F32 ? 4 : format == HUB_CACHE_F16 ? 2 : 1;
-            for (size_t p = low; p < high; p++) {
-                uint8_t padded[LANES * 4] __attribute__((aligned(64))) = {0};
-                memcpy(padded, (const uint8_t *)page + (base + p * size + d) * bytes, (size - d) * bytes);
-                vf v = cached(padded, format, 0);
-                UNROLL for (int i = 0; i < n; i++) sum[i] = FMA(v, (vf)weights[(size_t)i * HUB_PAGE + p], sum[i]);
-            }
-        }
-        UNROLL for (int i = 0; i < n; i++) store(out + (size_t)i * stride + d, sum[i], LANES);
+    const int m = SPREAD(n);
+    size_t size = s->a->value_size, base = s->kv_head * HUB_PAGE * size, d = 0;
+    for (; d + (size_t)m * LANES <= size; d += (size_t)m * LANES)
+        vector_values(n, m, page, base + d, size, low, high, format, weights, out + d, stride);
+    for (; d + LANES <= size; d += LANES)
+        vector_values(n, 1, page, base + d, size, low, high, format, weights, out + d, stride);
+    if (d == size) return;
+    // A head whose size is not a multiple of a vector: what lies beyond it is not read.
+    size_t bytes = format == HUB_CACHE_F32 ? 4 : format == HUB_CACHE_F16 ? 2 : 1;
+    vf sum[HUB_QUERIES];
+    UNROLL for (int i = 0; i < n; i++) sum[i] = (vf)0.0f;
+    for (size_t p = low; p < high; p++) {
+        uint8_t padded[LANES * 4] __attribute__((aligned(64))) = {0};
+        memcpy(padded, (const uint8_t *)page + (base + p * size + d) * bytes, (size - d) * bytes);
+        vf v = cached(padded, format, 0);
+        UNROLL for (int i = 0; i < n; i++) sum[i] = FMA(v, (vf)weights[(size_t)i * HUB_PAGE + p], sum[i]);
     }
+    UNROLL for (int i = 0; i < n; i++) store(out + (size_t)i * stride + d, sum[i], LANES);
 }
 
 #define BY_FORMAT(CALL)                                                                                                \
@@ -123,13 +151,10 @@ INLINE void values_of(
     }
 
 static void page_scores(const query_set *s, const void *page, size_t low, size_t high, float *scores) {
-    size_t i = 0;
 #define CALL(FORMAT)                                                                                                   \
-    for (i = 0; i + 8 <= s->count; i += 8)                                                                             \
-        scores_of(8, s, s->queries + i, page, low, high, FORMAT, scores + i * HUB_PAGE);                               \
-    for (; i + 4 <= s->count; i += 4)                                                                                  \
-        scores_of(4, s, s->queries + i, page, low, high, FORMAT, scores + i * HUB_PAGE);                               \
-    for (; i < s->count; i++) scores_of(1, s, s->queries + i, page, low, high, FORMAT, scores + i * HUB_PAGE)
+    if (s->count > 4) scores_of(8, s, page, low, high, FORMAT, scores);                                                \
+    else if (s->count > 1) scores_of(4, s, page, low, high, FORMAT, scores);                                           \
+    else scores_of(1, s, page, low, high, FORMAT, scores)
     BY_FORMAT(CALL)
 #undef CALL
 }
@@ -146,14 +171,10 @@ static void page_distances(const query_set *s, const void *page, size_t base, si
 
 static void page_values(
     const query_set *s, const void *page, size_t low, size_t high, const float *weights, float *out, size_t stride) {
-    size_t i = 0;
 #define CALL(FORMAT)                                                                                                   \
-    for (i = 0; i + 8 <= s->count; i += 8)                                                                             \
-        values_of(8, s, page, low, high, FORMAT, weights + i * HUB_PAGE, out + i * stride, stride);                    \
-    for (; i + 4 <= s->count; i += 4)                                                                                  \
-        values_of(4, s, page, low, high, FORMAT, weights + i * HUB_PAGE, out + i * stride, stride);                    \
-    for (; i < s->count; i++)                                                                                          \
-        values_of(1, s, page, low, high, FORMAT, weights + i * HUB_PAGE, out + i * stride, stride)
+    if (s->count > 4) values_of(8, s, page, low, high, FORMAT, weights, out, stride);                                  \
+    else if (s->count > 1) values_of(4, s, page, low, high, FORMAT, weights, out, stride);                             \
+    else values_of(1, s, page, low, high, FORMAT, weights, out, stride)
     BY_FORMAT(CALL)
 #undef CALL
 }
@@ -219,6 +240,7 @@ static void attend(const hub_attention *a, size_t first, size_t rows, size_t kv_
             if (row->first < low) low = row->first;
             if (row->end > high) high = row->end;
         }
+        for (size_t i = s.count; i < HUB_QUERIES; i++) s.queries[i] = s.queries[0];
         float *scores = scratch, *values = scores + HUB_QUERIES * HUB_PAGE, *sums = values + HUB_QUERIES * stride;
         float largest[HUB_QUERIES], weight[HUB_QUERIES];
         for (size_t i = 0; i < s.count; i++) {

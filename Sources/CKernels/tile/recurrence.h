@@ -130,3 +130,75 @@ static void select_all(const hub_selection *s, size_t begin, size_t end) {
     for (; i + LANES <= end; i += LANES) select_vector(s, i, LANES);
     if (i < end) select_vector(s, i, end - i);
 }
+
+/// Some rows of one head, and where their head begins in them.
+typedef struct {
+    const hub_state_row *rows;
+    const float *x, *b;   // a row's, `stride` apart; c lies `apart` behind b
+    float *out;           // `width` apart
+    size_t count, state, size, stride, apart, width;
+    float decay[32], step[32];
+} space_rows;
+
+/// `n` states from `k` on and `m` vectors of a head's numbers from `i` on: they stay in registers from row to row.
+INLINE void space_block(const int n, const int m, const space_rows *s, size_t k, size_t i, size_t left) {
+    vf state[4][4];
+    size_t at = s->state + k * s->size + i;
+    for (size_t row = 0; row < s->count; row++) {
+        const hub_state_row *r = s->rows + row;
+        if (row == 0 || r->before != r[-1].after)
+            UNROLL for (int a = 0; a < n; a++)
+                UNROLL for (int j = 0; j < m; j++)
+                    state[a][j] = r->before ? load(r->before + at + (size_t)a * s->size + (size_t)j * LANES, left) : (vf)0.0f;
+        const float *x = s->x + row * s->stride + i, *b = s->b + row * s->stride + k, *c = b + s->apart;
+        float *out = s->out + row * s->width + i;
+        vf value[4], sum[4];
+        UNROLL for (int j = 0; j < m; j++) {
+            value[j] = load(x + j * LANES, left) * (vf)s->step[row];
+            sum[j] = load(out + j * LANES, left);
+        }
+        UNROLL for (int a = 0; a < n; a++)
+            UNROLL for (int j = 0; j < m; j++) {
+                state[a][j] = FMA((vf)s->decay[row], state[a][j], value[j] * (vf)b[a]);
+                sum[j] = FMA(state[a][j], (vf)c[a], sum[j]);
+            }
+        UNROLL for (int j = 0; j < m; j++) store(out + j * LANES, sum[j], left);
+        if (row + 1 == s->count || r[1].before != r->after || r[1].after != r->after)
+            UNROLL for (int a = 0; a < n; a++)
+                UNROLL for (int j = 0; j < m; j++)
+                    store(r->after + at + (size_t)a * s->size + (size_t)j * LANES, state[a][j], left);
+    }
+}
+
+INLINE void space_columns(const int m, const space_rows *s, size_t states, size_t i, size_t left) {
+    const int n = LANES == 8 ? 2 : 4; // AVX2 has 16 registers
+    size_t k = 0;
+    for (; k + (size_t)n <= states; k += (size_t)n) space_block(n, m, s, k, i, left);
+    for (; k < states; k++) space_block(1, m, s, k, i, left);
+}
+
+static void scan_space(const hub_space *s, size_t head) {
+    size_t size = s->head_size, width = s->heads * size, stride = width + 2 * s->groups * s->state_size;
+    size_t shared = width + head / (s->heads / s->groups) * s->state_size;
+    for (size_t row = 0; row < s->count; row += 32) {
+        const float *x = s->x + row * stride;
+        space_rows r = {
+            .rows = s->rows + row, .x = x + head * size, .b = x + shared, .out = s->out + row * width + head * size,
+            .count = s->count - row < 32 ? s->count - row : 32, .state = s->state + head * s->state_size * size,
+            .size = size, .stride = stride, .apart = s->groups * s->state_size, .width = width,
+        };
+        for (size_t k = 0; k < r.count; k++) {
+            double told = (double)s->steps[(row + k) * s->heads + head] + (double)s->biases[head];
+            float step = (float)(told > 20 ? told : log1p(exp(told)));
+            if (step < s->least_step) step = s->least_step;
+            if (step > s->most_step) step = s->most_step;
+            r.step[k] = step;
+            r.decay[k] = (float)exp((double)(s->rates[head] * step));
+            for (size_t i = 0; i < size; i++) r.out[k * width + i] = s->skips[head] * r.x[k * stride + i];
+        }
+        size_t i = 0;
+        for (; i + 4 * LANES <= size; i += 4 * LANES) space_columns(4, &r, s->state_size, i, LANES);
+        for (; i + LANES <= size; i += LANES) space_columns(1, &r, s->state_size, i, LANES);
+        if (i < size) space_columns(1, &r, s->state_size, i, size - i);
+    }
+}

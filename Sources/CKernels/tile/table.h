@@ -14,5 +14,5 @@
                   [HUB_NVFP4] = exact_or_singly_NVFP4, [HUB_INT8] = exact_or_singly_INT8, [HUB_TABLE4] = exact_or_singly_TABLE4},                    \
         .bf16 = BF16_KERNEL, .finish = finish, .quantize = quantize, .attend = attend, .rms_norm = rms_norm,                  \
         .layer_norm = layer_norm, .affine = affine, .activate = activate, .add = add, .soft_cap = soft_cap,            \
-        .convolve = convolve, .delta_rule = delta_rule, .select = select_all,                                          \
+        .convolve = convolve, .delta_rule = delta_rule, .scan_space = scan_space, .select = select_all,                                          \
     }

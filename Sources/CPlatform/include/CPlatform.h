@@ -117,6 +117,14 @@ void hub_share_heap(void);
 /// Starts a program in a session of its own, without this one's standard streams; 0, or the errno. Nobody waits for it.
 int hub_start_apart(const char *path, char *const arguments[], char *const environment[]);
 
+/// Starts a program in a session and process group of its own, with pipes to its standard streams: `ours` are this side's
+/// ends, the first one not blocking. 0, or the errno. To be waited for.
+int hub_start_piped(
+    const char *path, char *const arguments[], char *const environment[], pid_t *process, int ours[3]);
+
+/// Whether a child has exited; it is still to be waited for.
+int hub_has_exited(pid_t process);
+
 /// Runs `entry(context)` on a new, detached thread with a stack of that size; 0, or the errno.
 int hub_thread_start(size_t stack_bytes, void *(*entry)(void *), void *context);
 

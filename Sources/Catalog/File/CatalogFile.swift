@@ -35,21 +35,10 @@ struct CatalogFile: Sendable {
         }
     }
 
-    /// WAL lets one process read while another writes, but needs shared memory, which network file systems lack.
-    /// https://www.sqlite.org/wal.html
     private func configure(_ connection: Connection) throws {
-        let mode = FileSystem.isOnNetwork(Path.parent(path)) ? "DELETE" : "WAL"
-        let current = try connection.first("PRAGMA journal_mode", map: { $0.text(0) })?.uppercased()
-        if current != mode { try connection.switchJournal(to: mode) }
+        try connection.configure(path)
         // Pages that a sync touches repeatedly stay in memory and are checkpointed together.
         try connection.execute("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 32768")
-        // In WAL mode NORMAL can lose the last transactions in a power cut, never the file's integrity. The last two
-        // settings detect damage earlier and disable code in the schema. https://www.sqlite.org/security.html On macOS
-        // a plain fsync leaves data in the drive's cache; elsewhere fullfsync has no effect.
-        try connection.execute("PRAGMA fullfsync = ON")
-        try connection.execute(
-            "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF"
-        )
     }
 
     /// Runs the statements of the versions that the file lacks, in one transaction.

@@ -101,6 +101,9 @@ package class Connection {
         _ sql: String, bind: (inout Binder) throws -> Void, row: (Row) throws -> Value? = { _ in nil as Never? }
     ) throws -> Value? { try statement(sql).once(bind: bind, row: row) }
 
+    /// The words of a text in their order, folded as FTS5's `unicode61 remove_diacritics 2` folds them.
+    package func words(_ text: String) throws -> [String] { try tokenizer().words(text) }
+
     /// What takes texts apart as the search index does.
     func tokenizer() throws -> IndexTokenizer {
         if let knownTokenizer { return knownTokenizer }

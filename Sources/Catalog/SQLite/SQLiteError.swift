@@ -24,32 +24,50 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     package var isBusy: Bool { [SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL].contains(code) }
 
     /// As the error that leaves this module.
-    package func asAIError(path: String) -> AIError {
+    ///
+    /// - Parameter file: whose file it is.
+    package func asAIError(path: String, _ file: FileName = .catalog) -> AIError {
         let context = AIError.Context(path: path)
         func fault(_ code: ErrorCode, _ message: String, _ advice: String? = nil) -> AIError {
             AIError(code, message, advice: advice, context: context, cause: self)
         }
+        let name = "\(file.name) \(path)"
         let elsewhere = "check who owns its folder, or set HUB_HOME to another"
         switch (code, systemErrno) {
         case (SQLITE_FULL, _), (_, ENOSPC), (_, EDQUOT):
-            return fault(.diskFull, "no space left for the catalog \(path)")
+            return fault(.diskFull, "no space left for \(name)")
         case (SQLITE_BUSY, _), (SQLITE_LOCKED, _):
             return fault(
-                .catalogUnusable, "the catalog \(path) is in use by another process",
-                "wait for the other hub, then try again")
+                file.code, "\(name) is in use by another process", "wait for the other hub, then try again")
         case (SQLITE_READONLY, _), (SQLITE_PERM, _), (SQLITE_CANTOPEN, _), (SQLITE_AUTH, _), (SQLITE_IOERR, EACCES),
             (SQLITE_IOERR, EPERM), (SQLITE_IOERR, EROFS):
-            return fault(.permissionDenied, "the catalog \(path) cannot be written: \(message)", elsewhere)
+            return fault(.permissionDenied, "\(name) cannot be written: \(message)", elsewhere)
         case (SQLITE_IOERR, _):
             let why = systemErrno == 0 ? message : SystemErrno.text(systemErrno)
             return fault(
-                .catalogUnusable, "the catalog \(path) cannot be read or written: \(why)",
-                "the disk may be failing; set HUB_HOME to use another folder for the catalog")
+                file.code, "\(name) cannot be read or written: \(why)",
+                "the disk may be failing; set HUB_HOME to use another folder for it")
         case (SQLITE_CORRUPT, _), (SQLITE_NOTADB, _):
-            return fault(.catalogUnusable, "the catalog \(path) is damaged: \(message)")
+            return fault(file.code, "\(name) is damaged: \(message)", file.advice)
         default:
-            return fault(.catalogUnusable, "the catalog \(path) failed: \(message)")
+            return fault(file.code, "\(name) failed: \(message)", file.advice)
         }
+    }
+
+    /// A file of SQLite in errors.
+    package struct FileName: Sendable {
+        /// `the catalog`
+        package var name: String
+        /// What a file is that cannot be used.
+        package var code: ErrorCode
+        /// What to do about a damaged file; nil for the code's own advice.
+        package var advice: String?
+
+        package init(_ name: String, code: ErrorCode, advice: String? = nil) {
+            (self.name, self.code, self.advice) = (name, code, advice)
+        }
+
+        package static let catalog = FileName("the catalog", code: .catalogUnusable)
     }
 }
 

@@ -15,9 +15,20 @@ extension HubClient {
         of file: RepositoryFile, _ range: Range<Int>, in repository: Repository, at commit: Commit,
         isPatient: Bool = true
     ) async throws -> [UInt8] {
+        guard !range.isEmpty else { return [] }
+        return try await located(file, range, in: repository, at: commit, isPatient: isPatient).bytes
+    }
+
+    /// A range that is not empty, and the address that served it, for further ranges of the file.
+    ///
+    /// - Parameter location: that address from an earlier call; nil asks the Hub.
+    func located(
+        _ file: RepositoryFile, _ range: Range<Int>, in repository: Repository, at commit: Commit,
+        from location: String? = nil, isPatient: Bool = true
+    ) async throws -> (bytes: [UInt8], address: String) {
         let count = range.count
-        guard count > 0 else { return [] }
-        var request = HTTPRequest(.get, fileAddress(repository, revision: commit.hash, path: file.path))
+        let hub = fileAddress(repository, revision: commit.hash, path: file.path)
+        var request = HTTPRequest(.get, location ?? hub)
         if !isPatient { request.deadline = answerTimeout }
         request.connectTimeout = Double(connectTimeout)
         request.fields["Accept-Encoding"] = "identity"
@@ -53,6 +64,6 @@ extension HubClient {
         guard answer.body.count >= count else {
             throw violation("answers with \(answer.body.count) bytes instead of \(count)")
         }
-        return Array(answer.body.prefix(count))
+        return (Array(answer.body.prefix(count)), answer.head.address)
     }
 }

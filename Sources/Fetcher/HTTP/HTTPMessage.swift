@@ -60,6 +60,9 @@ package struct HTTPRequest: Sendable {
     /// Whether an open connection may be used again. libcurl repeats a request by itself, of any method, if such a
     /// connection turns out to be closed.
     package var reusesConnection = true
+    /// The one IP address to connect to, whatever the host's name stands for; nil to look it up. A proxy is asked for a
+    /// tunnel to it. Such a connection serves this request alone.
+    package var connectsTo: String?
     /// Whether HTTP/2 is allowed. Many small responses profit; ranges of large files use separate connections, so that
     /// a lost packet stalls only one range.
     package var allowsHTTP2: Bool

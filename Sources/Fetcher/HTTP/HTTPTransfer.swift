@@ -32,6 +32,7 @@ final class HTTPTransfer {
 
     private(set) var handle: UnsafeMutableRawPointer?
     private var headerList: UnsafeMutablePointer<curl_slist>?
+    private var connectList: UnsafeMutablePointer<curl_slist>?
     private var status = 0
     private var fields = HTTPFields()
     private var head: HTTPHead?
@@ -61,7 +62,8 @@ final class HTTPTransfer {
         if let handle { curl_easy_cleanup(handle) }
         handle = nil
         curl_slist_free_all(headerList)
-        headerList = nil
+        curl_slist_free_all(connectList)
+        (headerList, connectList) = (nil, nil)
     }
 
     /// Makes the easy handle.
@@ -84,6 +86,14 @@ final class HTTPTransfer {
         options.set(CURLOPT_LOW_SPEED_LIMIT, 1)
         options.set(CURLOPT_LOW_SPEED_TIME, request.stallTimeout ?? settings.stallTimeout)
         if !request.reusesConnection { options.set(CURLOPT_FRESH_CONNECT, 1) }
+        if let address = request.connectsTo {
+            // "HOST:PORT:CONNECT-TO-HOST:CONNECT-TO-PORT"; empty ones mean any host and port, and the same port.
+            // https://curl.se/libcurl/c/CURLOPT_CONNECT_TO.html
+            connectList = curl_slist_append(nil, "::" + (address.contains(":") ? "[\(address)]:" : "\(address):"))
+            options.set(CURLOPT_CONNECT_TO, list: connectList)
+            options.set(CURLOPT_FRESH_CONNECT, 1)
+            options.set(CURLOPT_FORBID_REUSE, 1)
+        }
         if let deadline = request.deadline { options.set(CURLOPT_TIMEOUT, deadline) }
         options.set(CURLOPT_HTTP_VERSION, Int(request.allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
         options.set(CURLOPT_BUFFERSIZE, min(256 << 10, request.receiveBuffer ?? .max))

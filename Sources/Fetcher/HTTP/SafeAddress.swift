@@ -22,7 +22,7 @@ package enum SafeAddress {
     }
 
     /// A reference of a `Location` or `Link` header against the address it came from. RFC 3986, section 5
-    static func resolve(_ reference: String, against base: String) -> String? {
+    package static func resolve(_ reference: String, against base: String) -> String? {
         guard let url = URL(string: reference, relativeTo: URL(string: base)) else { return nil }
         return url.absoluteURL.absoluteString
     }

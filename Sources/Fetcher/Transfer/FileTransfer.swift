@@ -68,6 +68,8 @@ final class FileTransfer: @unchecked Sendable {
 
     /// Written to the partial.
     var received = IntervalSet()
+    /// Of these, what an older revision has given, as long as it may be right.
+    var copied = IntervalSet()
     var parts: [Part] = []
     /// The content's location, once known.
     var location: String?
@@ -109,6 +111,7 @@ final class FileTransfer: @unchecked Sendable {
         self.job = job
         self.source = source
         places = job.places(file)
+        if let seed = job.seeds[file.digest.hex] { (copied, receivedBytes) = (seed.copied, seed.receivedBytes) }
         disk = PartialFile(file, at: places)
         // Disk waits must not delay digests. A small file needs no second queue.
         hashQueue = file.size > 1 << 20 ? SerialQueue(.computing) : ioQueue

@@ -110,6 +110,12 @@ final class PartialFile: @unchecked Sendable {
         try places.clear()
     }
 
+    /// Forgets all but some of the bytes, and digests from the beginning.
+    func keep(only ranges: IntervalSet) throws(AIError) {
+        hasher = ContentHasher(like: file.digest, size: file.size)
+        try flush(ranges)
+    }
+
     /// Writes received bytes at their position.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(AIError) {
         guard descriptor != nil else { throw AIError(.ioError, "\(path) is not open") }

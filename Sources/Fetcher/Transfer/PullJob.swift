@@ -19,11 +19,14 @@ final class PullJob: Sendable {
     let sources: [String: String]
     /// Those of them that may not be hard-linked.
     let unlinkable: Set<String>
+    /// What older revisions have given, by digest.
+    let seeds: [String: DeltaSeed.Outcome]
     let outcomes: Lock<[PulledFile]>
 
-    init(_ plan: PullPlan, index: Int, symlinks: Bool) {
+    init(_ plan: PullPlan, index: Int, symlinks: Bool, seeds: [String: DeltaSeed.Outcome] = [:]) {
         self.index = index
         self.symlinks = symlinks
+        self.seeds = seeds
         repository = plan.repository
         commit = plan.commit
         folder = plan.folder

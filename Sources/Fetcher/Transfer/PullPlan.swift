@@ -34,6 +34,8 @@ package struct PullPlan: Sendable {
     package internal(set) var isFollowing = false
     /// Whether changed files in a local folder are replaced.
     let replacesChanged: Bool
+    /// Whether cached files are fetched too.
+    let isForced: Bool
     /// The wanted files in the order of the tree.
     package var files: [(file: RepositoryFile, state: State)]
 
@@ -83,6 +85,7 @@ package struct PullPlan: Sendable {
         self.tree = tree
         self.choice = choice
         replacesChanged = force && !destination.isCache
+        isForced = force
         self.ref = ref
         self.destination = destination
         self.damaged = damaged

@@ -160,11 +160,12 @@ extension PullSession {
         engine.assertOnThread()
         file.phase = .finishing
         showProgress(now: true)
+        let fetched = file.copied.isEmpty ? nil : IntervalSet(file.copied.gaps(in: 0..<file.file.size))
         file.hashQueue.async { [self] in
             let digest = file.disk.digest()
             let result = Result { () throws(AIError) -> Bool in
                 guard digest == file.file.digest else {
-                    try file.disk.discard()
+                    if let fetched { try file.disk.keep(only: fetched) } else { try file.disk.discard() }
                     return false
                 }
                 try file.disk.promote()
@@ -179,10 +180,24 @@ extension PullSession {
                     resumeHeld()
                     report(.verified(path: file.file.path, digest: file.file.digest), file.job.index)
                     link(file, as: .downloaded)
-                case .success(false): mismatch(file, digest)
+                case .success(false):
+                    if let fetched { refetchCopied(file, keeping: fetched) } else { mismatch(file, digest) }
                 }
             }
         }
+    }
+
+    /// The older revision differs in more than the samples showed: what was copied from it is fetched.
+    private func refetchCopied(_ file: FileTransfer, keeping fetched: IntervalSet) {
+        let bytes = ByteCount(file.copied.count)
+        let message = "\(file.file.path) is not what its older revision suggested; fetching the other \(bytes) too"
+        report(.retrying(path: file.file.path, reason: message, seconds: 0), file.job.index)
+        client.log(message)
+        (file.received, file.copied, file.hashed, file.unflushed) = (fetched, IntervalSet(), 0, 0)
+        file.phase = .fetching
+        resumeHeld()
+        advance(file)
+        pump()
     }
 
     private func mismatch(_ file: FileTransfer, _ found: ContentDigest?) {

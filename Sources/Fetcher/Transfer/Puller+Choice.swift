@@ -20,10 +20,17 @@ extension Puller {
             return here.first { $0.commit == found.commit } ?? here.first { $0.commit == branch } ?? here.first
         }
         guard let known, known.commit != found.commit else { return known?.choice }
-        let weights = known.choice.filters.contains { $0.selection != nil }
+        return try await choice(known.choice, appliedTo: found)
+    }
+
+    /// A choice made for another commit, applied to this one's files.
+    ///
+    /// - Throws: ``ErrorCode/nothingMatches`` if the commit lacks the chosen weights.
+    package func choice(_ choice: FileChoice, appliedTo found: Resolved) async throws -> FileChoice {
+        let weights = choice.filters.contains { $0.selection != nil }
         let record = weights ? try await record(of: found.repository, at: found.commit) : nil
         let files = weights ? ModelFiles(found.tree.files, library: record?.library, tags: record?.tags ?? []) : nil
-        return try await known.choice.mapping { filter in
+        return try await choice.mapping { filter in
             guard let selection = filter.selection, let files else { return filter }
             var filter = filter
             filter.selection = nil

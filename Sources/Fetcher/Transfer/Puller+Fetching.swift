@@ -25,11 +25,12 @@ extension Puller {
         let began = Clock.seconds
         let uses = await Blocking.run { plans.map(share) }
         let prepared = await Blocking.run { zip(plans, uses).map { prepare($0, options, $1) } }
+        for (index, plan) in plans.enumerated() { report(.planned(plan), index) }
+        let seeds = isOffline ? [:] : await seed(plans)
         var jobs: [PullJob] = []
         for (index, plan) in plans.enumerated() {
-            report(.planned(plan), index)
             if case .success(let symlinks) = prepared[index] {
-                jobs.append(PullJob(plan, index: index, symlinks: symlinks))
+                jobs.append(PullJob(plan, index: index, symlinks: symlinks, seeds: seeds[index] ?? [:]))
             }
         }
         let present = jobs.flatMap { plans[$0.index].files }.filter { $0.state == .present }.map(\.file)

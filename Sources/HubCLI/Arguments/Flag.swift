@@ -15,6 +15,8 @@ struct Flag: Sendable {
         case folder
         /// A model that the cache holds; any other reference is accepted too.
         case model
+        /// A conversation that is kept.
+        case conversation
         /// A task of the Hub, as the catalog's models have it.
         case task
         /// A quantization of the model that the command is about.

@@ -20,6 +20,8 @@ struct Operand: Sendable {
         case alias
         /// A token that has a name.
         case storedToken
+        /// A conversation that is kept.
+        case conversation
         /// A model in the trash.
         case trashed
         case choice([String])

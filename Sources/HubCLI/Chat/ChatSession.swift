@@ -2,37 +2,43 @@ import HubChatTemplates
 import HubCore
 import InferenceKit
 
-/// A conversation on the terminal: lines in, answers out, and commands that begin with a slash. ^C ends an answer, or
+/// A conversation on the terminal: messages in, answers out, and commands that begin with a slash. ^C ends an answer, or
 /// clears the line; ^D ends the conversation.
 struct ChatSession {
-    private enum Command: String, CaseIterable {
-        case help, system, retry, stats, quit
+    /// Finds another model for `/model`: who is asked, and what to call them.
+    typealias ModelChange =
+        @Sendable (String) async throws -> (speaker: Speaker, names: (model: String, provider: String))
 
-        var doc: (usage: String, text: String) {
-            switch self {
-            case .help: ("/help", "this list")
-            case .system: ("/system TEXT", "change the system message; without TEXT there is none")
-            case .retry: ("/retry", "another answer to the last message")
-            case .stats: ("/stats", "tokens and speed of the last answer")
-            case .quit: ("/quit", "end the conversation, as Ctrl-D does")
-            }
-        }
-    }
-
-    private var conversation: Conversation
-    /// What belongs to the first message: files.
+    var conversation: Conversation
+    /// nil if the conversation is not kept.
+    var keeper: ConversationKeeper?
+    /// nil where the model is what it is.
+    var changeModel: ModelChange?
+    let consent: SendingConsent
+    let context: Context
+    /// What belongs to the next message: files.
     private var attached: Message?
-    private let context: Context
-    private let editor: LineEditor
+    /// The message that is edited, for the next line.
+    var edited: String?
+    /// Whether reasoning is shown as it comes.
+    var showsReasoning = false
+    private let reader: MessageReader
     /// Ends the answer that is being made.
     private let stop = Lock<(@Sendable () -> Void)?>(nil)
 
     /// - Parameter attached: a text and pictures that are put before the first message.
-    init(_ conversation: Conversation, attached: Message? = nil, _ context: Context) throws(AIError) {
+    init(
+        _ conversation: Conversation, keeper: ConversationKeeper? = nil, attached: Message? = nil,
+        consent: SendingConsent = SendingConsent(isGiven: false), changeModel: ModelChange? = nil,
+        _ context: Context
+    ) throws(AIError) {
         self.conversation = conversation
+        self.keeper = keeper
         self.attached = attached
+        self.consent = consent
+        self.changeModel = changeModel
         self.context = context
-        editor = try LineEditor(prompt: "> ", suspension: context.suspension)
+        reader = try MessageReader(context.suspension)
     }
 
     /// - Parameter once: the command that answers once.
@@ -46,72 +52,98 @@ struct ChatSession {
     }
 
     mutating func run() async throws {
-        context.interruption.kept = "a conversation is not kept"
+        context.interruption.kept = keeper == nil ? "a conversation is not kept" : "hub chat --continue goes on"
         context.interruption.divert { [stop] in stop.withLock { $0 }?() }
         defer { context.interruption.divert(nil) }
         context.output.line(
             Styled("/help lists the commands; Ctrl-C ends an answer, Ctrl-D the conversation", .faint))
         while true {
             context.output.flush()
-            guard let line = try await editor.line() else {
+            let prefilled = edited
+            guard let message = try await reader.message(prefilled: prefilled) else {
                 // The cursor stands behind the prompt.
                 context.output.line()
-                return
+                break
             }
-            let text = String(line.drop(while: \.isWhitespace))
-            if text.isEmpty { continue }
-            editor.remember(line)
-            guard text.hasPrefix("/") else {
-                let message = self.message(text)
-                try await say { conversation, each in try await conversation.answer(message, each: each) }
-                // It stays attached until it was said.
-                if !conversation.turns.isEmpty { attached = nil }
+            let text = String(message.drop(while: \.isWhitespace))
+            guard !text.isEmpty else {
+                edited = nil
                 continue
             }
-            guard try await obey(text) else { return }
-        }
-    }
-
-    /// A line that was typed, behind what is attached.
-    private func message(_ text: String) -> Message {
-        guard let attached else { return .user(text) }
-        return .user((attached.content ?? "") + text, images: attached.images)
-    }
-
-    /// - Returns: whether the conversation continues.
-    private mutating func obey(_ line: String) async throws -> Bool {
-        let words = line.dropFirst().split(separator: " ", maxSplits: 1).map(String.init)
-        guard let command = words.first.flatMap(Command.init) else {
-            context.output.note("unknown command \(line.printable); /help lists them")
-            return true
-        }
-        switch command {
-        case .quit: return false
-        case .help:
-            var table = Table([.init("COMMAND"), .init("", least: 20)])
-            for command in Command.allCases { table.add([Styled(command.doc.usage), Styled(command.doc.text)]) }
-            context.output.table(table)
-        case .system: conversation.system = words.count > 1 ? words[1] : nil
-        case .stats: await showStatistics()
-        case .retry:
-            guard !conversation.turns.isEmpty else {
-                context.output.note("there is no message to answer again")
-                return true
+            if text.hasPrefix("/"), !text.dropFirst().prefix(while: { !$0.isWhitespace }).contains("/") {
+                guard try await obey(text) else { break }
+            } else {
+                try await say(text)
             }
-            try await say { conversation, each in try await conversation.retry(each: each) }
         }
-        return true
+        if keeper?.isBehind == true {
+            context.output.warning("what was said last is not kept")
+        } else if let id = keeper?.id {
+            context.output.line(Styled("kept as \(id); hub chat --continue=\(id) goes on", .faint))
+        }
     }
 
-    /// Shows an answer as it comes. What fails is said, and the conversation continues.
-    private mutating func say(
+    /// Says a message that was typed.
+    private mutating func say(_ text: String) async throws {
+        var before: Conversation?
+        if edited != nil {
+            before = conversation
+            conversation.dropLastMessage()
+            edited = nil
+        }
+        let count = conversation.turns.count
+        do {
+            let message = try await message(text)
+            try await answer { conversation, each in
+                try await conversation.answer(message, question: text, each: each)
+            }
+        } catch let error as AIError where error.code != .cancelled {
+            context.output.failure(error)
+        }
+        if conversation.turns.count > count {
+            // It stays attached until it was said.
+            attached = nil
+        } else if let before {
+            conversation = before
+        }
+    }
+
+    /// A message behind what is attached to it, files that it names among that.
+    private func message(_ text: String) async throws -> Message {
+        let (files, unknown) = FileMentions.read(text, context.environment)
+        for name in unknown { context.output.note("@\(name.printable) is not a file; it stays a word") }
+        var message = attached ?? .user("")
+        if !files.isEmpty {
+            let attachments = try await Attachments.read(files, context)
+            if conversation.speaker.isLocal { try attachments.checkText() }
+            try await consent.ask(
+                attachments.names, to: conversation.speaker.isLocal ? nil : conversation.names.provider, context)
+            let more = attachments.message("")
+            message.content = (message.content ?? "") + (more.content ?? "")
+            message.images += more.images
+        }
+        message.content = (message.content ?? "") + text
+        return message
+    }
+
+    /// Keeps what was said so far.
+    mutating func keep() async {
+        guard var keeper else { return }
+        await keeper.keep(conversation, context.output)
+        self.keeper = keeper
+    }
+
+    /// Shows an answer as it comes, and keeps it. What fails is said, and the conversation continues.
+    mutating func answer(
         _ answer:
             @escaping @Sendable (inout Conversation, (GenerationChunk) -> Void) async throws -> GenerationResult?
     ) async throws {
-        let output = context.output
+        let (output, context, showsReasoning) = (context.output, context, showsReasoning)
         let work = Task { [conversation] in
             var conversation = conversation
-            var printer = AnswerPrinter(output)
+            var printer = AnswerPrinter(context, showsReasoning: showsReasoning)
+            // What came before a fault stays on the screen.
+            defer { printer.end() }
             let result = try await answer(&conversation) { printer.show($0) }
             return (conversation, result)
         }
@@ -123,15 +155,18 @@ struct ChatSession {
             } onCancel: {
                 work.cancel()
             }
+            let isSaid = after.turns.count > conversation.turns.count || after.turns.last != conversation.turns.last
             conversation = after
-            output.stream("\n")
+            if isSaid {
+                SourceList.show(conversation.sources, in: result?.text ?? "", context)
+                await keep()
+            }
             if result?.finishReason == .length {
                 output.note("the answer was cut: --max-tokens, or the context is full")
             } else if result?.finishReason == .contentFilter {
                 output.note("the provider withheld the rest of the answer")
             }
         } catch {
-            output.stream("\n")
             var error = AIError.wrapping(error)
             if error.code == .invalidInput, conversation.speaker.isLocal {
                 error.specificAdvice =
@@ -140,22 +175,5 @@ struct ChatSession {
             if error.code != .cancelled { output.failure(error) }
         }
         try Task.checkCancellation()
-    }
-
-    private func showStatistics() async {
-        guard let last = conversation.last else { return context.output.note("there is no answer yet") }
-        func counted(_ count: Int) -> String { Humanize.plural(count, "token") }
-        let output = context.output
-        let reused = last.reusedTokens.map { ", \($0) of them reused" } ?? ""
-        output.fact("prompt", last.promptTokens.map { counted($0) + reused })
-        output.fact(
-            "answer", last.answerTokens.map { "\(counted($0)), \(Int(last.tokensPerSecond.rounded())) tokens/s" })
-        output.fact("first", last.ttftSeconds.map { "after \(Int(($0 * 1000).rounded())) ms" })
-        output.fact("guessed", last.draftedTokens > 0 ? "\(last.draftedTokens), \(last.acceptedTokens) right" : "")
-        output.fact("served by", last.servedBy)
-        guard let prompt = last.promptTokens, let answer = last.answerTokens,
-            let positions = await conversation.speaker.context
-        else { return }
-        output.fact("context", "\(Humanize.grouped(prompt + answer)) of \(Humanize.grouped(positions)) tokens")
     }
 }

@@ -1,68 +1,144 @@
 import HubChatTemplates
 import HubCore
+import HubTokenizers
 import InferenceKit
+import MemoryKit
+import RemoteKit
 
 /// What was said so far between a person and a model, and the model's next answer.
 struct Conversation {
-    let speaker: Speaker
+    typealias Turn = KeptConversation.Turn
+
+    var speaker: Speaker
+    /// `"model"` and `"provider"` of the contract, of who answers now.
+    var names: (model: String, provider: String)
     /// Seconds that an answer may take, which a remote model keeps by itself; nil for no limit.
     private let timeout: Double?
     private let config: GenerateConfig
     /// The system message; nil for none.
     var system: String?
+    /// The form that answers must have; nil for any.
+    var format: ResponseFormat?
+    /// Documents that are looked into for each message; nil for none.
+    var memory: MemoryContext?
     /// The turns, the person's first.
-    private(set) var turns: [Message] = []
+    private(set) var turns: [Turn]
     /// How the last answer was made.
     private(set) var last: GenerationResult?
+    /// What the last message was answered with.
+    private(set) var sources: [MemoryExcerpt] = []
+    /// The last message without the files that were put before it.
+    private var question: String?
     /// Answers that were asked for again: with one seed each must be another.
     private var retries: UInt64 = 0
 
-    init(_ speaker: Speaker, _ config: GenerateConfig, system: String?, timeout: Double? = nil) {
-        (self.speaker, self.config, self.system, self.timeout) = (speaker, config, system, timeout)
+    init(
+        _ speaker: Speaker, names: (model: String, provider: String), _ config: GenerateConfig, system: String?,
+        turns: [Turn] = [], memory: MemoryContext? = nil, timeout: Double? = nil
+    ) {
+        (self.speaker, self.names, self.config, self.system) = (speaker, names, config, system)
+        (self.turns, self.memory, self.timeout) = (turns, memory, timeout)
     }
 
     /// Answers a message. If that fails the message was never said; if the task is cancelled, what there is of the
     /// answer was said.
     ///
-    /// - Parameter each: called with each piece of the answer.
-    mutating func answer(_ message: Message, each: (GenerationChunk) -> Void) async throws -> GenerationResult {
-        turns.append(message)
-        do {
-            let result = try await answer(each)
-            if Self.isNothing(result) { turns.removeLast() }
-            return result
-        } catch {
-            turns.removeLast()
-            throw error
-        }
+    /// - Parameters:
+    ///   - question: the message without files, which documents are searched for; nil for the whole.
+    ///   - each: called with each piece of the answer.
+    mutating func answer(
+        _ message: Message, question: String? = nil, each: (GenerationChunk) -> Void
+    ) async throws -> GenerationResult {
+        let before = self
+        turns.append(Turn(message, at: Timestamp.now))
+        self.question = question
+        // What a document says names no page.
+        speaker.tools?.web?.hear(question ?? message.content ?? "")
+        return try await answer(orBack: before, each)
     }
 
     /// Answers the last message again; nil if there is none.
     mutating func retry(each: (GenerationChunk) -> Void) async throws -> GenerationResult? {
-        guard let earlier = turns.popLast() else { return nil }
+        let before = self
+        dropAnswer()
+        guard !turns.isEmpty else {
+            self = before
+            return nil
+        }
         retries += 1
+        return try await answer(orBack: before, each)
+    }
+
+    /// The last message; nil if there is none.
+    var lastMessage: Message? { turns.last { $0.message.role == .user }?.message }
+
+    /// Takes back the last message and all that followed it.
+    mutating func dropLastMessage() {
+        dropAnswer()
+        if turns.last?.message.role == .user { turns.removeLast() }
+    }
+
+    /// Takes back what followed the last message.
+    private mutating func dropAnswer() {
+        while let last = turns.last, last.message.role != .user { turns.removeLast() }
+    }
+
+    private mutating func answer(
+        orBack before: Conversation, _ each: (GenerationChunk) -> Void
+    ) async throws -> GenerationResult {
         do {
             let result = try await answer(each)
-            if Self.isNothing(result) { turns.append(earlier) }
+            // Interrupted before it began: a provider may refuse an empty turn.
+            if result.finishReason == .cancelled, result.text.isEmpty { self = before }
+            last = result
             return result
         } catch {
-            turns.append(earlier)
+            self = before
             throw error
         }
     }
 
     private mutating func answer(_ each: (GenerationChunk) -> Void) async throws -> GenerationResult {
-        let messages = (system.map { [Message.system($0)] } ?? []) + turns
+        guard var message = turns.last?.message else { throw AIError(.invalidInput, "there is no message") }
+        sources = []
+        if let memory {
+            let found = try await memory.excerpts(for: question ?? message.content ?? "")
+            sources = try await fitting(found)
+            // What is kept is what the person said.
+            message.content = sources.prompt(message.content ?? "")
+        }
+        let messages = (system.map { [Message.system($0)] } ?? []) + turns.dropLast().map(\.message) + [message]
         let config = self.config.seed(self.config.seed.map { $0 &+ retries })
         let result = try await collect(messages, config, each)
-        last = result
-        if !Self.isNothing(result) { turns.append(.assistant(result.text)) }
+        turns.append(
+            Turn(
+                .assistant(result.text), at: Timestamp.now, model: names.model,
+                provider: RemoteModel.label(names.provider, servedBy: result.servedBy),
+                sources: sources.map(\.citation)))
         return result
     }
 
-    /// Whether an answer was interrupted before it began: a provider may refuse an empty turn.
-    private static func isNothing(_ result: GenerationResult) -> Bool {
-        result.finishReason == .cancelled && result.text.isEmpty
+    /// The best excerpts that fit into half of the context.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` if not even one does.
+    private func fitting(_ found: [MemoryExcerpt]) async throws -> [MemoryExcerpt] {
+        guard let context = await speaker.context, let first = found.first else { return found }
+        func tokens(_ excerpt: MemoryExcerpt) throws -> Int {
+            // A remote model's tokens are not known; three bytes are few for one.
+            try speaker.tokenizer?.encode(excerpt.text, addSpecialTokens: false).count
+                ?? excerpt.text.utf8.count / 3
+        }
+        var (fitting, used) = ([MemoryExcerpt](), 0)
+        for excerpt in found {
+            used += try tokens(excerpt)
+            if used > context / 2 { break }
+            fitting.append(excerpt)
+        }
+        guard fitting.isEmpty else { return fitting }
+        throw AIError(
+            .invalidInput,
+            "the best excerpt has \(try tokens(first)) tokens; half of the context has room for \(context / 2)",
+            advice: "allow a longer --context, or ask a model that has one")
     }
 
     private func collect(
@@ -70,7 +146,7 @@ struct Conversation {
     ) async throws -> GenerationResult {
         let end = speaker.isLocal ? timeout.map { Clock.seconds + $0 } : nil
         var text = ""
-        for try await chunk in try await speaker.stream(messages, config) {
+        for try await chunk in try await speaker.stream(messages, format, config) {
             each(chunk)
             text += chunk.text
             if let result = chunk.result { return result }

@@ -7,13 +7,14 @@ import Libc
 final class LineEditor: Sendable {
     // One thread at a time uses it: that of a read, or before and after.
     nonisolated(unsafe) private let editor: UnsafeMutablePointer<hub_editor>
-    nonisolated(unsafe) private let prompt: UnsafeMutablePointer<CChar>
+    nonisolated(unsafe) private let prompts: [UnsafeMutablePointer<CChar>]
     private let suspension: Suspension
 
     private static let historyLines: Int32 = 1000
 
+    /// - Parameter prompts: what may stand before a line, in ASCII; one at least.
     /// - Throws: if stdin is not a terminal, or there is no memory.
-    init(prompt: String, suspension: Suspension) throws(AIError) {
+    init(prompts: [String], suspension: Suspension) throws(AIError) {
         // Without a locale that says so, libedit drops every character beyond ASCII; terminals send UTF-8.
         Terminal.chooseLocale(true)
         self.suspension = suspension
@@ -21,19 +22,24 @@ final class LineEditor: Sendable {
             throw AIError.system("cannot edit lines on", path: "the terminal", errno: errno)
         }
         defer { hub_terminal_guard_end() }
-        guard let copy = strdup(prompt), let editor = hub_editor_open(copy, Self.historyLines) else {
+        let copies = prompts.compactMap { strdup($0) }
+        guard copies.count == prompts.count, let editor = hub_editor_open(copies[0], Self.historyLines) else {
+            for copy in copies { free(copy) }
             throw AIError(.ioError, "cannot edit lines on this terminal")
         }
-        (self.prompt, self.editor) = (copy, editor)
+        (self.prompts, self.editor) = (copies, editor)
     }
 
     deinit {
         hub_editor_close(editor)
-        free(prompt)
+        for prompt in prompts { free(prompt) }
     }
 
     /// The next line without its end; nil at the end of the input (^D).
-    func line() async throws -> String? {
+    ///
+    /// - Parameter prompt: which one stands before it.
+    func line(prompt: Int = 0) async throws -> String? {
+        editor.pointee.prompt = UnsafePointer(prompts[prompt])
         guard hub_terminal_guard_begin(0, -1) == 0 else {
             throw AIError.system("cannot edit lines on", path: "the terminal", errno: errno)
         }
@@ -54,6 +60,9 @@ final class LineEditor: Sendable {
             }
         }
     }
+
+    /// Puts a text into the next line, as if it had been typed.
+    func prefill(_ text: String) { hub_editor_prefill(editor, text) }
 
     /// Puts a line into the history.
     func remember(_ line: String) { hub_editor_remember(editor, line) }

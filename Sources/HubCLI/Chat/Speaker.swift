@@ -1,11 +1,14 @@
 import HubChatTemplates
 import HubCore
+import HubTokenizers
 import InferenceKit
 
 /// Who answers in a conversation: a model on this machine, or a remote one.
 enum Speaker: Sendable {
     case local(LanguageModel, ChatTemplates)
     case remote(any ChatModel)
+    /// Either of them, with tools to call.
+    indirect case equipped(Speaker, ChatTools)
 
     /// The positions that a conversation may have; nil if unknown.
     var context: Int? {
@@ -13,22 +16,50 @@ enum Speaker: Sendable {
             switch self {
             case .local(let model, _): model.context
             case .remote(let model): await model.maxContextLength
+            case .equipped(let speaker, _): await speaker.context
             }
         }
     }
 
     /// Whether a message that does not fit needs a larger `--context`.
-    var isLocal: Bool { if case .local = self { true } else { false } }
+    var isLocal: Bool {
+        switch self {
+        case .local: true
+        case .remote: false
+        case .equipped(let speaker, _): speaker.isLocal
+        }
+    }
+
+    /// Its tools; nil without any.
+    var tools: ChatTools? { if case .equipped(_, let tools) = self { tools } else { nil } }
+
+    /// What the texts of single tokens come from; nil for a remote model, which tells them.
+    var tokenizer: Tokenizer? {
+        switch self {
+        case .local(let model, _): model.tokenizer
+        case .remote: nil
+        case .equipped(let speaker, _): speaker.tokenizer
+        }
+    }
+
+    /// This with tools, if there are any.
+    func using(_ tools: ChatTools?) -> Speaker { tools.map { .equipped(self, $0) } ?? self }
+
+    private var model: any ChatModel {
+        switch self {
+        case .local(let model, _): LocalModel(model)
+        case .remote(let model): model
+        case .equipped(let speaker, let tools): ToolUsingModel(speaker.model, tools)
+        }
+    }
 
     /// The next turn as a stream.
-    func stream(_ messages: [Message], _ config: GenerateConfig) async throws -> GenerationStream {
-        switch self {
-        case .local(let model, let templates):
-            let prompt = try await Blocking.run { try templates.render(json: messages.map(\.json)).text }
-            return model.generate(prompt: prompt, addsSpecialTokens: false, config: config)
-        case .remote(let model):
-            return try await model.stream(messages: messages, options: ChatOptions(), config: config)
-        }
+    ///
+    /// - Parameter format: the form that it must have; nil for any.
+    func stream(
+        _ messages: [Message], _ format: ResponseFormat?, _ config: GenerateConfig
+    ) async throws -> GenerationStream {
+        try await model.stream(messages: messages, options: ChatOptions(responseFormat: format), config: config)
     }
 }
 

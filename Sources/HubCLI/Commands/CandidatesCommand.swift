@@ -1,6 +1,7 @@
 import Fetcher
 import HubCore
 import Libc
+import MemoryKit
 
 /// `hub __complete -- WORD...`: what could stand in place of the last word. The scripts of `hub completions` call it at
 /// every tab, so it asks no network, says nothing of what goes wrong, and gives up after two seconds.
@@ -69,6 +70,7 @@ enum CandidatesCommand {
         case .file: return [.files]
         case .folder: return [.folders]
         case .choice(let names): return names.map { .word($0) }
+        case .conversation: return conversations(context)
         case .task: return HubTasks.all.map { .word($0) }
         case .model: return line.models(context).cachedModels(line.current)
         case .quantization: return model.map { line.models(context).quantizations(of: $0) } ?? []
@@ -85,6 +87,9 @@ enum CandidatesCommand {
         case .choice(let names): return names.map { .word($0) }
         case .alias: return line.operands.first == "import" ? [.files] : line.models(context).aliases()
         case .storedToken: return storedTokens(line.operands.first, context)
+        case .conversation:
+            let takesID = line.operands.first.map { ["show", "rm", "export"].contains($0) } ?? false
+            return takesID ? conversations(context) : []
         case .trashed: return trashed(line.layout(context))
         case .model, .cachedModel, .modelOrFolder, .cachedModelOrFolder: break
         }
@@ -110,6 +115,12 @@ enum CandidatesCommand {
         let words = AuthCommand.Action.allCases.filter { $0.words.upperBound > 0 }.map(\.rawValue)
         guard let action, words.contains(action) else { return [] }
         return ((try? context.accounts.stored())?.entries ?? []).map { .word($0.name) }
+    }
+
+    private static func conversations(_ context: Context) -> [Candidate] {
+        let path = ConversationArchive.path(in: context.environment.stateDirectory)
+        guard FileSystem.exists(path), let archive = try? ConversationArchive(path: path) else { return [] }
+        return ((try? archive.entries()) ?? []).map { .word($0.id, $0.title) }
     }
 
     private static func trashed(_ layout: CacheLayout) -> [Candidate] {

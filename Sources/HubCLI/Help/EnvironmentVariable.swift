@@ -57,6 +57,9 @@ struct EnvironmentVariable: Sendable {
             "HUB_PROVIDER_KEY", content: .secret,
             doc: "the key of the server that --provider names by its address; sent only there, never shown"),
         EnvironmentVariable(
+            "HUB_SEARXNG_URL", content: .address,
+            doc: "the address of a SearxNG with the format json, which hub chat --web searches with"),
+        EnvironmentVariable(
             "HUB_SERVE_TOKEN", content: .secret, doc: "the token that clients of hub serve must send"),
         EnvironmentVariable(
             "HUB_NO_KEYRING",

@@ -101,9 +101,16 @@ final class Output: Sendable {
 
     /// A piece of a longer text (generated tokens), written at once; nothing with `--json`.
     func stream(_ text: String, _ style: Styled.Style = .plain) {
+        stream([Styled.Run(text: text, style: style)])
+    }
+
+    /// The same of several styles.
+    func stream(_ runs: [Styled.Run]) {
         guard settings.mode != .json else { return }
-        let safe = settings.outputIsTerminal ? SafeText.lines(text) : text
-        write(settings.colorsOutput ? style.applied(to: safe) : safe)
+        for run in runs {
+            let safe = settings.outputIsTerminal ? SafeText.lines(run.text) : run.text
+            write(settings.colorsOutput ? run.style.applied(to: safe) : safe)
+        }
         flush()
     }
 

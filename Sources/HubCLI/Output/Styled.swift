@@ -3,7 +3,7 @@
 struct Styled: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// What a part of the text is, rather than how it looks.
     enum Style: Sendable, Hashable {
-        case plain, strong, faint, good, caution, bad, name
+        case plain, strong, emphasis, faint, good, caution, bad, name
 
         /// The parameters of the SGR sequence (ECMA-48, 8.3.117); the 16 colours follow the user's own palette.
         private var parameters: String? {
@@ -11,6 +11,7 @@ struct Styled: Sendable, Hashable, ExpressibleByStringInterpolation {
             case .plain: nil
             case .strong: "1"
             case .faint: "2"
+            case .emphasis: "3"
             case .good: "32"
             case .caution: "33"
             case .bad: "31"

@@ -28,6 +28,16 @@ enum ProviderChoice: Sendable, Hashable {
         }
     }
 
+    /// As it is typed.
+    var text: String {
+        switch self {
+        case .auto: "auto"
+        case .local: "local"
+        case .hub(let name): name.map { "hf:\($0)" } ?? "hf"
+        case .server(let address): address
+        }
+    }
+
     /// - Throws: ``ErrorCode/invalidInput`` for what is not the name of a serving provider.
     private static func checked(_ name: String) throws(AIError) -> String {
         guard !name.isEmpty, (try? RemoteModelName("org/name:\(name)")) != nil else {

@@ -97,7 +97,7 @@ struct ScreenTerminal {
     private static func look(_ style: Styled.Style) -> (looks: Int32, color: Int32) {
         switch style {
         case .plain: (0, -1)
-        case .strong: (Int32(HUB_LOOK_BOLD), -1)
+        case .strong, .emphasis: (Int32(HUB_LOOK_BOLD), -1)
         case .faint: (Int32(HUB_LOOK_DIM), -1)
         case .good: (0, 2)
         case .caution: (0, 3)

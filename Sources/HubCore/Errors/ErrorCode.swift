@@ -16,6 +16,7 @@ public enum ErrorCategory: String, Sendable, Hashable {
 /// categories and advice.
 public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case invalidInput = "invalid_input"
+    case contextFull = "context_full"
     case confirmationRequired = "confirmation_required"
     case repositoryNotFound = "repository_not_found"
     case revisionNotFound = "revision_not_found"
@@ -72,6 +73,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         }
         switch self {
         case .invalidInput: return row(.input, 2)
+        case .contextFull: return row(.input, 2, "begin a new conversation, or allow a longer context")
         case .confirmationRequired: return row(.input, 2, "add --yes to go ahead")
         case .repositoryNotFound:
             return row(

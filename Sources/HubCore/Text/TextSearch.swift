@@ -16,4 +16,12 @@ extension String {
 extension StringProtocol {
     /// The text after `prefix`; nil without that prefix.
     package func dropping(prefix: String) -> String? { hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil }
+
+    /// Without white space around.
+    package var trimmed: String {
+        var text = self[...]
+        while let first = text.first, first.isWhitespace { text.removeFirst() }
+        while let last = text.last, last.isWhitespace { text.removeLast() }
+        return String(text)
+    }
 }

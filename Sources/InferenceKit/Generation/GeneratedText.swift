@@ -7,8 +7,9 @@ struct GeneratedText {
     /// The text so far.
     private(set) var shown = ""
 
-    init(_ tokenizer: Tokenizer, stops: [String]) {
-        stream = tokenizer.stream(skipSpecialTokens: true)
+    /// - Parameter markers: special tokens that are a part of the text.
+    init(_ tokenizer: Tokenizer, stops: [String], markers: Set<Int> = []) {
+        stream = tokenizer.stream(skipSpecialTokens: true, except: markers)
         self.stops = StopMatcher(stops)
     }
 

@@ -3,9 +3,12 @@ import HubCore
 /// The link between the generating thread and the reading task: it passes chunks one way, cancellation the other.
 ///
 /// Chunks wait here until they are read; their number is at most the number of requested tokens.
-final class GenerationJob: Sendable {
+typealias GenerationJob = StreamJob<GenerationChunk>
+
+/// The link between work and the task that reads what it gives.
+final class StreamJob<Element: Sendable>: Sendable {
     private struct State {
-        var chunks: [GenerationChunk] = []
+        var chunks: [Element] = []
         var read = 0
         var outcome: Result<Void, AIError>?
         var waiting: CheckedContinuation<Void, Never>?
@@ -14,15 +17,15 @@ final class GenerationJob: Sendable {
     }
     private let state = Lock(State())
     /// Called with each chunk on the generating thread, before it can be read.
-    private let onSend: (@Sendable (GenerationJob, GenerationChunk) -> Void)?
+    private let onSend: (@Sendable (StreamJob<Element>, Element) -> Void)?
 
-    init(onSend: (@Sendable (GenerationJob, GenerationChunk) -> Void)? = nil) { self.onSend = onSend }
+    init(onSend: (@Sendable (StreamJob<Element>, Element) -> Void)? = nil) { self.onSend = onSend }
 
     // MARK: The generating thread
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    func send(_ chunk: GenerationChunk) {
+    func send(_ chunk: Element) {
         onSend?(self, chunk)
         wake { $0.chunks.append(chunk) }
     }
@@ -60,7 +63,7 @@ final class GenerationJob: Sendable {
     }
 
     /// The next chunk; nil after the last. A cancelled task still gets the last chunk, with the reason.
-    func next() async throws(AIError) -> GenerationChunk? {
+    func next() async throws(AIError) -> Element? {
         while true {
             if let step = state.withLock({ Self.take(&$0) }) { return try step.get() }
             await withTaskCancellationHandler {
@@ -80,7 +83,7 @@ final class GenerationJob: Sendable {
     }
 
     /// nil if the reader has to wait.
-    private static func take(_ state: inout State) -> Result<GenerationChunk?, AIError>? {
+    private static func take(_ state: inout State) -> Result<Element?, AIError>? {
         if state.read < state.chunks.count {
             defer { state.read += 1 }
             return .success(state.chunks[state.read])

@@ -19,6 +19,9 @@ struct GenerationStatistics {
         count += 1
     }
 
+    /// A token came without a choice. Before the first choice it took no time that could be measured.
+    mutating func forced() { if first != nil { count += 1 } }
+
     /// Seconds until the first token; nil if there was none.
     var ttft: Double? { first.map { $0 - start } }
 

@@ -14,6 +14,8 @@ struct LoadedModel: Sendable {
     let tokenizer: Tokenizer
     let configuration: ModelConfiguration
     let eosIDs: Set<Int>
+    /// What holds texts to grammars.
+    let grammars: GrammarEngines
     /// What an answer to an encoder's text begins with.
     let answerStart: [Int]
     /// Tokens that no answer has, by `bad_words_ids`.
@@ -59,6 +61,7 @@ struct LoadedModel: Sendable {
         }
         scheduler = Scheduler(model, Workspace(d, team: team, isExact: options.isExact), queue)
         self.tokenizer = tokenizer
+        grammars = GrammarEngines(tokenizer, vocabulary: d.vocabulary)
         configuration = runnable.configuration
         let folder = configuration.isGGUF ? nil : reading.folder
         mask = d.task == .fillMask ? try MaskToken(folder: folder, tokenizer) : nil

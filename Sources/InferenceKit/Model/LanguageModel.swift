@@ -79,7 +79,7 @@ public final class LanguageModel: Sendable {
     public func generate(
         prompt: String, addsSpecialTokens: Bool = true, config: GenerateConfig = .default
     ) -> GenerationStream {
-        generate(addsSpecialTokens, config) { prompt }
+        generate(addsSpecialTokens, config) { (prompt, nil) }
     }
 
     /// Generates the assistant's next turn of a conversation; see ``prompt(for:_:)``.
@@ -90,23 +90,38 @@ public final class LanguageModel: Sendable {
         config: GenerateConfig = .default
     ) -> GenerationStream {
         let folder = inspection.folder
-        return generate(false, config) { () throws(AIError) in try Self.prompt(messages, options, folder) }
+        return generate(false, config) { () throws(AIError) in (try Self.prompt(messages, options, folder), nil) }
+    }
+
+    /// Generates the answer to a prompt that ``chatPrompt(for:_:)`` made, and reads it.
+    func generate(_ prompt: ChatPrompt, config: GenerateConfig) -> GenerationStream {
+        let constraint = config.constraint ?? prompt.constraint
+        return generate(false, config.constraint(constraint)) { (prompt.text, prompt.reading) }
+    }
+
+    /// A conversation as a prompt, with how its answer is read.
+    ///
+    /// - Throws: What ``ChatPrompt/init(_:_:folder:tokenizer:)`` throws.
+    func chatPrompt(for messages: [Message], _ options: ChatOptions) async throws(AIError) -> ChatPrompt {
+        try await queue.run { [tokenizer, folder = inspection.folder] _ throws(AIError) in
+            try ChatPrompt(messages, options, folder: folder, tokenizer: tokenizer)
+        }
     }
 
     private func generate(
         _ addsSpecialTokens: Bool, _ config: GenerateConfig,
-        prompt: @escaping @Sendable () throws(AIError) -> String
+        prompt: @escaping @Sendable () throws(AIError) -> (text: String, reading: AnswerReading?)
     ) -> GenerationStream {
         let seed = config.seed ?? UInt64.random(in: .min ... .max)
         return GenerationStream { [model, queue] in
             let job = GenerationJob()
             queue.start {
                 do throws(AIError) {
+                    let (text, reading) = try prompt()
                     model.scheduler.add(
                         try GenerationRun(
-                            model: model, prompt: try prompt(), addsSpecialTokens: addsSpecialTokens,
-                            config: config,
-                            seed: seed, job: job))
+                            model: model, prompt: text, addsSpecialTokens: addsSpecialTokens, config: config,
+                            seed: seed, reading: reading, job: job))
                 } catch {
                     job.end(.failure(error))
                 }

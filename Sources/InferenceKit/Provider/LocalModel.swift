@@ -1,9 +1,10 @@
 public import HubChatTemplates
 public import HubCore
+import HubTokenizers
 
 /// A model folder as a provider; opened once, when it is first needed. What the model is not for throws
 /// ``ErrorCode/unsupportedModel``.
-public actor LocalModel: TextGenerator {
+public actor LocalModel: ChatModel {
     /// The folder.
     public nonisolated let identifier: String
     /// The name shown to people; by default the folder's last path component.
@@ -12,24 +13,39 @@ public actor LocalModel: TextGenerator {
     public nonisolated var isOnDevice: Bool { true }
     private let folder: String
     private let options: ModelOptions
+    /// A model that was open before.
+    private let opened: LanguageModel?
     private var opening: Task<Result<LanguageModel, AIError>, Never>?
 
     /// A provider of a model folder; nothing is read yet.
     public init(folder: String, displayName: String? = nil, options: ModelOptions = ModelOptions()) {
         self.folder = folder
         self.options = options
+        opened = nil
+        identifier = folder
+        self.displayName = displayName ?? Path.name(folder)
+    }
+
+    /// A provider of a model that is open, and stays open: ``cleanup()`` does nothing.
+    public init(_ model: LanguageModel, displayName: String? = nil) {
+        folder = model.inspection.folder
+        options = ModelOptions()
+        opened = model
         identifier = folder
         self.displayName = displayName ?? Path.name(folder)
     }
 
     /// Whether the folder's model can be opened, from its headers and the free memory.
     public var availability: ProviderAvailability {
-        get async { await LanguageModel.availability(folder: folder, options: options) }
+        get async {
+            opened != nil ? .available : await LanguageModel.availability(folder: folder, options: options)
+        }
     }
 
     /// The context that the model has, or would be opened with.
     public var maxContextLength: Int? {
         get async {
+            if let opened { return opened.context }
             if let opening, case .success(let model) = await opening.value { return model.context }
             guard let own = try? await ModelInspection.inspect(folder: folder).contextLength else { return nil }
             return options.context ?? min(own, ModelOptions.defaultContext)
@@ -59,8 +75,47 @@ public actor LocalModel: TextGenerator {
         try await model().generate(messages: messages, options, config: config)
     }
 
+    /// The assistant's next turn. Reasoning and tool calls are told from the text by the forms that the chat template
+    /// shows; the calls are in the result.
+    ///
+    /// A demanded call (``ToolChoice/required``, ``ToolChoice/tool(_:)``) is begun for the model. With
+    /// ``ToolChoice/none`` the model hears of no tools.
+    ///
+    /// With a ``ChatOptions/responseFormat`` the answer after the reasoning follows it. Calls follow the schemas of their
+    /// tools where they are JSON; a schema that ``OutputGrammar`` refuses stands for any object.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` for tools and a reasoning effort that the chat template does not know, for a
+    ///   format that is not supported, and for one beside tools; ``ErrorCode/unsupportedModel`` for pictures and for a model without a template; what the
+    ///   template refuses.
+    public func stream(
+        messages: [Message], options: ChatOptions, config: GenerateConfig
+    ) async throws(AIError) -> GenerationStream {
+        let model = try await model()
+        return model.generate(try await model.chatPrompt(for: messages, options), config: config)
+    }
+
+    /// Tokens of the prompt that the chat template makes.
+    public func promptTokens(messages: [Message], options: ChatOptions) async throws(AIError) -> Int? {
+        let model = try await model()
+        let prompt = try await model.chatPrompt(for: messages, options)
+        return try model.tokenizer.encode(prompt.text, addSpecialTokens: false).count
+    }
+
+    /// Opens the model, and computes what the prompts of all conversations with these messages begin with.
+    public func prewarm(messages: [Message], options: ChatOptions) async throws(AIError) {
+        let model = try await model()
+        // Whatever is said next, prompts are the same up to there.
+        let one = try await model.chatPrompt(for: messages + [.user("A")], options)
+        let other = try await model.chatPrompt(for: messages + [.user("1")], options)
+        let shared = String(zip(one.text, other.text).prefix { $0 == $1 }.map(\.0))
+        guard !shared.isEmpty else { return }
+        _ = try await model.generate(prompt: shared, addsSpecialTokens: false, config: .precise.maxTokens(1))
+            .collectWithMetadata()
+    }
+
     /// Concurrent callers wait for the same opening; a failure is retried next time.
     private func model() async throws(AIError) -> LanguageModel {
+        if let opened { return opened }
         let task = opening ?? Task { [folder, options] in await Self.open(folder, options) }
         opening = task
         let result = await task.value

@@ -1,4 +1,5 @@
 package import HubCore
+public import HubGrammar
 
 /// How text is generated. Every field is honoured; a value out of range is ``ErrorCode/invalidInput``.
 ///
@@ -36,6 +37,9 @@ public struct GenerateConfig: Sendable, Hashable {
     public var topLogprobs: Int?
     /// Whether tokens are guessed from the text itself and verified several at once. It changes nothing but the time.
     public var speculates: Bool
+    /// What the text has to look like; nil for any text. Tokens that do not fit are never chosen, whatever the other
+    /// settings say, and text that must come is not sampled.
+    public var constraint: OutputConstraint?
     /// The languages of a translation; nil for a text that is not to be translated, and for a model that knows without.
     public var translation: Translation?
 
@@ -45,7 +49,7 @@ public struct GenerateConfig: Sendable, Hashable {
         typicalP: Double? = nil, logitBias: [Int: Double] = [:], repetitionPenalty: Double = 1,
         frequencyPenalty: Double = 0, presencePenalty: Double = 0,
         stopSequences: [String] = [], seed: UInt64? = nil, ignoresEndOfSequence: Bool = false,
-        topLogprobs: Int? = nil, speculates: Bool = true
+        topLogprobs: Int? = nil, speculates: Bool = true, constraint: OutputConstraint? = nil
     ) {
         self.maxTokens = maxTokens
         self.temperature = temperature
@@ -62,6 +66,7 @@ public struct GenerateConfig: Sendable, Hashable {
         self.ignoresEndOfSequence = ignoresEndOfSequence
         self.topLogprobs = topLogprobs
         self.speculates = speculates
+        self.constraint = constraint
     }
 
     /// Temperature 0.7, top-p 0.9.
@@ -127,6 +132,8 @@ extension GenerateConfig {
     public func logitBias(_ value: [Int: Double]) -> GenerateConfig { with { $0.logitBias = value } }
     /// This with another ``speculates``.
     public func speculates(_ value: Bool) -> GenerateConfig { with { $0.speculates = value } }
+    /// This with another ``constraint``.
+    public func constraint(_ value: OutputConstraint?) -> GenerateConfig { with { $0.constraint = value } }
     /// This with another ``repetitionPenalty``.
     public func repetitionPenalty(_ value: Double) -> GenerateConfig { with { $0.repetitionPenalty = value } }
     /// This with another ``frequencyPenalty``.

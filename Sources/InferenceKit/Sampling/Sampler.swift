@@ -39,10 +39,15 @@ struct Sampler {
             throw AIError(.generationFailed, "the output has NaN or infinite values; the weights may be damaged")
         }
         let id = try choose(logits, likeliest)
+        remember(id)
+        return id
+    }
+
+    /// Counts a token as chosen that nothing else could have been.
+    mutating func remember(_ id: Int) {
         seen.insert(id)
         counts[id, default: 0] += 1
         mask?.accept(id)
-        return id
     }
 
     private mutating func choose(_ logits: UnsafeBufferPointer<Float>, _ likeliest: Int) throws(AIError) -> Int {

@@ -34,9 +34,10 @@ struct ChatBody: Sendable {
         var members: [(key: String, value: JSON)] = [("model", .string(model)), ("messages", .array(turns))]
         members += try dialect.members(config)
         if isStream { members += [("stream", true), ("stream_options", .object(["include_usage": true]))] }
-        if !options.tools.isEmpty { members.append(("tools", .array(try options.tools.map(tool)))) }
-        if let choice = options.toolChoice { members.append(("tool_choice", try toolChoice(choice))) }
-        if let format = options.responseFormat { members.append(("response_format", responseFormat(format))) }
+        let tools = try options.checkedTools()
+        if !tools.isEmpty { members.append(("tools", .array(tools))) }
+        if let choice = options.toolChoice { members.append(("tool_choice", toolChoice(choice))) }
+        if let format = options.responseFormat { members.append(("response_format", try responseFormat(format))) }
         if let effort = options.reasoningEffort {
             guard dialect.takesReasoningEffort else { throw dialect.refusal("a reasoning effort") }
             members.append(("reasoning_effort", .string(effort.rawValue)))
@@ -116,36 +117,21 @@ struct ChatBody: Sendable {
 
     // MARK: Tools and formats
 
-    private func tool(_ tool: JSON) throws(AIError) -> JSON {
-        if tool["function"]?["name"]?.string != nil { return tool }
-        // A bare function, as templates also take it.
-        guard tool["name"]?.string != nil, tool["function"] == nil else {
-            throw AIError(.invalidInput, "a tool has no name")
-        }
-        return .object(["type": "function", "function": tool])
-    }
-
-    private func toolChoice(_ choice: ToolChoice) throws(AIError) -> JSON {
-        guard !options.tools.isEmpty || choice == .none else {
-            throw AIError(.invalidInput, "a tool is to be called, and there are no tools")
-        }
+    private func toolChoice(_ choice: ToolChoice) -> JSON {
         switch choice {
-        case .auto: return "auto"
-        case .none: return "none"
-        case .required: return "required"
-        case .tool(let name):
-            let names = options.tools.compactMap { $0["function"]?["name"]?.string ?? $0["name"]?.string }
-            guard names.contains(name) else {
-                throw AIError(.invalidInput, "there is no tool \"\(name.printable)\"")
-            }
-            return .object(["type": "function", "function": .object(["name": .string(name)])])
+        case .auto: "auto"
+        case .none: "none"
+        case .required: "required"
+        case .tool(let name): .object(["type": "function", "function": .object(["name": .string(name)])])
         }
     }
 
-    private func responseFormat(_ format: ResponseFormat) -> JSON {
+    private func responseFormat(_ format: ResponseFormat) throws(AIError) -> JSON {
         switch format {
         case .text: return .object(["type": "text"])
         case .jsonObject: return .object(["type": "json_object"])
+        case .regularExpression: throw dialect.refusal("a regular expression for the answer")
+        case .gbnf: throw dialect.refusal("a grammar for the answer")
         case .jsonSchema(let name, let schema, let isStrict):
             switch schemaForm {
             case .openAI:

@@ -70,6 +70,9 @@ struct ChatDialect: Sendable {
             try check(count <= mostLogprobs, "gives at most \(mostLogprobs) alternatives per token, not \(count)")
             out += [("logprobs", true), ("top_logprobs", .int(Int64(count)))]
         }
+        if config.constraint != nil {
+            throw refusal("a grammar of the text; ask for JSON of a schema as the response format")
+        }
         if config.translation != nil { throw refusal("the languages of a translation; ask for it in words") }
         return out
     }

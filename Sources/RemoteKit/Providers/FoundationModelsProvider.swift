@@ -120,15 +120,21 @@ public final class FoundationModelsProvider: TextGenerator {
         }
     }
 
+    /// InferenceKit has one, too.
     @available(macOS 26, iOS 26, *)
-    private static func transcript(_ messages: some Sequence<Message>) -> Transcript {
-        Transcript(
+    private typealias AppleTranscript = FoundationModels.Transcript
+
+    @available(macOS 26, iOS 26, *)
+    private static func transcript(_ messages: some Sequence<Message>) -> AppleTranscript {
+        AppleTranscript(
             entries: messages.map { message in
-                let text = [Transcript.Segment.text(Transcript.TextSegment(content: message.content ?? ""))]
+                let text = [
+                    AppleTranscript.Segment.text(AppleTranscript.TextSegment(content: message.content ?? ""))
+                ]
                 return switch message.role {
-                case .system: .instructions(Transcript.Instructions(segments: text, toolDefinitions: []))
-                case .assistant: .response(Transcript.Response(assetIDs: [], segments: text))
-                case .user, .tool: .prompt(Transcript.Prompt(segments: text))
+                case .system: .instructions(AppleTranscript.Instructions(segments: text, toolDefinitions: []))
+                case .assistant: .response(AppleTranscript.Response(assetIDs: [], segments: text))
+                case .user, .tool: .prompt(AppleTranscript.Prompt(segments: text))
                 }
             })
     }

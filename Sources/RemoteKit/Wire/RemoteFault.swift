@@ -120,13 +120,3 @@ struct RemoteFault: Sendable {
         return "a web page, \"\(title.output.1.trimmed)\""
     }
 }
-
-extension StringProtocol {
-    /// Without white space around.
-    var trimmed: String {
-        var text = self[...]
-        while let first = text.first, first.isWhitespace { text.removeFirst() }
-        while let last = text.last, last.isWhitespace { text.removeLast() }
-        return String(text)
-    }
-}

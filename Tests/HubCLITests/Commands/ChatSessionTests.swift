@@ -56,7 +56,7 @@ import Testing
         #expect(result.status == 0)
         let text = result.terminal
         #expect(text.contains("there is no answer yet") && text.contains("there is no message to answer again"))
-        #expect(text.contains("unknown command /nonsense; /help lists them") && text.contains("/system TEXT  "))
+        #expect(text.contains("unknown command /nonsense; /help lists them") && text.contains("/system [TEXT]  "))
         // The second turn begins with the first, which is not computed again.
         let figures = figures(text)
         #expect(figures.count == 2 && figures[0].reused == 0)

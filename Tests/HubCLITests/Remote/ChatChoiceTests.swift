@@ -17,7 +17,7 @@ import Testing
         #expect(result.status == 0)
         let document = try result.document()
         document.expectKeys(
-            "model provider text finish_reason usage tool_calls ttft_seconds tokens_per_second why")
+            "model provider text finish_reason usage tool_calls ttft_seconds tokens_per_second conversation why")
         #expect(document["provider"]?.string == "local" && document["model"]?.string == "tiny-shakespeare")
         #expect(document["usage"]?["completion_tokens"]?.int == 8)
         let why = try #require(document["why"]?.object)
@@ -132,13 +132,6 @@ import Testing
         let result = try await stage.run("chat", RemoteStage.chat, "Hi", "--provider", words[0])
         #expect(result.status == 2 && result.error.contains(advice), "\(result.error)")
         #expect(!result.error.contains("secret"))
-    }
-
-    @Test(arguments: ["--schema", "--grammar", "--regex", "--tool", "--web", "--with", "--continue", "--no-keep"])
-    func whatIsNotBuiltIsUnknown(_ flag: String) async throws {
-        let stage = try RemoteStage()
-        let result = try await stage.run("chat", RemoteStage.chat, "Hi", flag, "x")
-        #expect(result.status == 2 && result.error.contains("unknown flag \(flag)"))
     }
 
     @Test func namesThatCannotBeRemote() async throws {

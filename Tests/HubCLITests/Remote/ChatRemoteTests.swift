@@ -8,7 +8,7 @@ import Testing
 /// `hub chat` that a provider answers, once.
 @Suite struct ChatRemoteTests {
     private static let keys =
-        "model provider text reasoning finish_reason usage tool_calls ttft_seconds tokens_per_second"
+        "model provider text reasoning finish_reason usage tool_calls ttft_seconds tokens_per_second conversation"
 
     @Test func theTextIsAllThatGoesToAPipe() async throws {
         let stage = try RemoteStage()
@@ -86,7 +86,10 @@ import Testing
         #expect(dash.output == "You said: Dash 🙂\n")
         let empty = try await stage.run("chat", "--provider", "hf", RemoteStage.chat, input: " \n")
         #expect(empty.status == 2 && empty.error.contains("stdin has no text"))
-        #expect(stage.calls.count == 2)
+        let both = try await stage.run(
+            "chat", "--provider", "hf", "-m", RemoteStage.chat, "Write", "a", "message", input: "+ a line\n")
+        #expect(both.output == "You said: Write a message\n\n+ a line 🙂\n")
+        #expect(stage.calls.count == 3)
     }
 
     /// The reader of a pipe has a piece before the next one is sent.
@@ -114,12 +117,17 @@ import Testing
         #expect(piped.output == "Yes\n")
         let document = try await stage.stage.run(words + ["--json"], with: stage.variables).document()
         #expect(document["reasoning"]?.string == "Hm. Well." && document["text"]?.string == "Yes")
-        let dimmed = try await stage.stage.run(
-            words + ["--color", "always"], with: stage.variables, terminal: .init())
-        #expect(dimmed.terminal.contains("\u{1B}[2mHm. \u{1B}[0m\u{1B}[2mWell.\u{1B}[0m\r\n\r\nYes\r\n"))
+        // It counts while it comes, and leaves one line.
         let folded = try await stage.stage.run(
+            words + ["--color", "always"], with: stage.variables, terminal: .init())
+        #expect(Screen(folded.terminal, columns: 80).text == "reasoning: 1 line\n\nYes")
+        #expect(folded.terminal.contains("\u{1B}[2mreasoning: 1 line"))
+        let plain = try await stage.stage.run(
             words + ["--color", "never"], with: stage.variables, terminal: .init())
-        #expect(folded.terminal == "(reasoning, not shown without color)\r\n\r\nYes\r\n")
+        #expect(plain.terminal == "reasoning: 1 line\r\n\r\nYes\r\n")
+        let shown = try await stage.stage.run(
+            words + ["--color", "always", "--verbose"], with: stage.variables, terminal: .init())
+        #expect(shown.terminal.contains("\u{1B}[2mHm. \u{1B}[0m\u{1B}[2mWell.\u{1B}[0m\r\n\r\nYes\r\n"))
     }
 
     @Test func anAnswerThatWasCutByTheLimitSaysSo() async throws {

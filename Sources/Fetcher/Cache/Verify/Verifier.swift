@@ -300,7 +300,3 @@ extension Verification {
         return out
     }
 }
-
-extension ContentDigest {
-    fileprivate var isSHA256: Bool { if case .sha256 = self { true } else { false } }
-}

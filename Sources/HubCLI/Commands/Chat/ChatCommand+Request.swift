@@ -5,11 +5,26 @@ extension ChatCommand {
     /// Who is asked, and what.
     struct Request {
         var wish: ModelWish
+        /// Whether the model, and the provider, were named: a conversation that goes on has its own.
+        var namesModel = true
+        var namesProvider: Bool
+        /// The conversation that goes on: its id, nil for the last one.
+        var continued: String??
+        var keeps: Bool
+        /// The folders of documents, and who embeds them.
+        var folders: [String]
+        var embedder: String?
         /// nil for a conversation, or a pipe's text.
         var prompt: String?
         var system: String?
         /// Files before the prompt.
         var attachments: [String]
+        /// Programs that the model may call, and the names of those that nobody has to be asked about.
+        var tools: [String]
+        var allowedTools: [String]
+        var form: AnswerForm.Choice?
+        /// Whether the model may search and read pages.
+        var searchesWeb: Bool
         var config: GenerateConfig
         var explains: Bool
         var yes: Bool
@@ -19,15 +34,33 @@ extension ChatCommand {
         /// - Throws: ``ErrorCode/invalidInput`` without a model.
         init(_ arguments: ParsedArguments) throws(AIError) {
             var words = arguments.operands[...]
-            guard let model = arguments[ChatCommand.model] ?? words.popFirst() else {
-                throw AIError(
-                    .invalidInput, "missing MODEL",
-                    advice: "write hub chat MODEL PROMPT, or hub chat -m MODEL PROMPT")
+            let isContinued = arguments.has(continuing.flag.name)
+            continued = isContinued ? .some(arguments[continuing]) : nil
+            var model = arguments[ChatCommand.model] ?? ""
+            if model.isEmpty, isContinued {
+                namesModel = false
+            } else if model.isEmpty {
+                guard let first = words.popFirst() else {
+                    throw AIError(
+                        .invalidInput, "missing MODEL",
+                        advice: "write hub chat MODEL PROMPT, or hub chat -m MODEL PROMPT")
+                }
+                model = first
             }
             prompt = words.isEmpty ? nil : words.joined(separator: " ")
             if let prompt, prompt.allSatisfy(\.isWhitespace) { throw AIError(.invalidInput, "the PROMPT is empty") }
             system = arguments[ChatCommand.system]
             attachments = arguments.all(attach)
+            folders = arguments.all(with)
+            embedder = arguments[ChatCommand.embedder]
+            keeps = !arguments[noKeep]
+            namesProvider = arguments.has(ProviderFlags.provider.flag.name)
+            if embedder != nil, folders.isEmpty {
+                throw AIError(.invalidInput, "--embedder is about the documents of --with, which is missing")
+            }
+            (tools, allowedTools) = (arguments.all(ChatTools.tool), arguments.all(ChatTools.allow))
+            form = AnswerForm.Choice(arguments)
+            searchesWeb = arguments[ChatTools.web]
             config = GenerationFlags.config(arguments)
             explains = arguments[ProviderFlags.why]
             yes = arguments[SharedFlags.yes]

@@ -2,43 +2,110 @@ import HubChatTemplates
 import HubCore
 import HubTokenizers
 import InferenceKit
+import MemoryKit
+import RemoteKit
 
 extension ChatCommand {
-    static func run(_ context: Context, _ request: Request) async throws {
-        let attachments = try await Attachments.read(request.attachments, context)
-        let prompt = try await prompt(request, context)
+    static func run(_ context: Context, _ typed: Request) async throws {
+        let attachments = try await Attachments.read(typed.attachments, context)
+        let web = typed.searchesWeb ? try WebTools(try await context.remoteContext()) : nil
+        if web?.searches == false {
+            context.output.note(
+                "HUB_SEARXNG_URL is not set: nothing is searched, and pages that you name can be read")
+        }
+        let tools = try ChatTools(typed.tools, allowed: typed.allowedTools, web: web, context)
+        let form = try await typed.form?.read(context)
+        let prompt = try await prompt(typed, context)
         if prompt == nil { try ChatSession.checkTerminal(context, once: "hub chat MODEL PROMPT") }
+        let (request, kept) = try await continued(typed, context)
         let (source, reasons) = try await ModelSource.choose(request.wish, context)
         var report = ChatReport(model: source.name, provider: source.label)
         reasons.tell(context.output, all: request.explains && context.mode != .json)
         if request.explains { report.reasons = reasons }
         context.output.document(report.json)
-        let speaker = try await speaker(source, request, attachments, context)
-        let conversation = Conversation(
-            speaker, request.config, system: request.system, timeout: request.wish.timeout)
+        let speaker = try await speaker(source, request, attachments, context).using(tools)
+        let memory = try await memory(source, request, context)
+        var conversation = Conversation(
+            speaker, names: (source.name, source.label), request.config, system: request.system ?? kept?.system,
+            turns: kept?.turns ?? [], memory: memory, timeout: request.wish.timeout)
+        conversation.format = form?.format
+        let keeper = request.keeps ? keeper(request, kept, context) : nil
         guard let prompt else {
             var session = try ChatSession(
-                conversation, attached: attachments.isEmpty ? nil : attachments.message(""), context)
+                conversation, keeper: keeper, attached: attachments.isEmpty ? nil : attachments.message(""),
+                consent: SendingConsent(isGiven: request.yes),
+                changeModel: { name in try await change(to: name, request, tools, context) }, context)
+            if let kept { SessionStart.show(kept, context) }
             return try await session.run()
         }
-        try await answer(attachments.message(prompt), conversation, &report, context)
+        try await answer(attachments.message(prompt), prompt, conversation, form, keeper, &report, context)
     }
 
-    /// The text to answer, from the command line or a pipe; nil for a conversation.
+    /// The text to answer, from the command line and a pipe; nil for a conversation.
     private static func prompt(_ request: Request, _ context: Context) async throws -> String? {
-        guard request.prompt == nil || request.prompt == "-" else { return request.prompt }
-        if request.prompt == nil, context.inputIsTerminal { return nil }
+        let words = request.prompt == "-" ? nil : request.prompt
+        if request.prompt != "-", context.inputIsTerminal { return words }
         let bytes = try await context.input("-").bytes
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw AIError(.invalidInput, "the text on stdin is not UTF-8")
         }
-        let end = text.lastIndex { !$0.isNewline }
-        guard let end, text.contains(where: { !$0.isWhitespace }) else {
+        let piped = text.contains { !$0.isWhitespace } ? text.lastIndex { !$0.isNewline }.map { text[...$0] } : nil
+        switch (words, piped) {
+        case (let words?, let piped?): return "\(words)\n\n\(piped)"
+        case (let words?, nil): return words
+        case (nil, let piped?): return String(piped)
+        case (nil, nil):
             throw AIError(
                 .invalidInput, "stdin has no text",
                 advice: "write hub chat MODEL PROMPT, or pipe a text into it; a conversation needs a terminal")
         }
-        return String(text[...end])
+    }
+
+    // MARK: Kept conversations
+
+    /// The conversation of `--continue`, and the request with its model.
+    private static func continued(
+        _ request: Request, _ context: Context
+    ) async throws -> (Request, KeptConversation?) {
+        guard let id = request.continued else { return (request, nil) }
+        let kept = try await ChatsCommand.conversation(id, context)
+        var request = request
+        if !request.namesModel {
+            request.wish.model = kept.model
+            if !request.namesProvider { request.wish.provider = try ProviderChoice(kept.provider) }
+        }
+        return (request, kept)
+    }
+
+    private static func keeper(
+        _ request: Request, _ kept: KeptConversation?, _ context: Context
+    ) -> ConversationKeeper {
+        let (model, provider) = askedFor(request.wish, context)
+        var kept = kept ?? KeptConversation(model: model, provider: provider, at: Timestamp.now)
+        (kept.model, kept.provider) = (model, provider)
+        return ConversationKeeper(kept, context.environment)
+    }
+
+    /// The model and the provider as they can be asked for again, from any folder.
+    private static func askedFor(_ wish: ModelWish, _ context: Context) -> (String, String) {
+        let isPath = wish.model.namesFolder || wish.model.hasSuffix(".gguf")
+        let path = isPath ? FileSystem.resolved(context.environment.expand(wish.model)) : nil
+        return (path ?? context.aliases[wish.model]?.name ?? wish.model, wish.provider.text)
+    }
+
+    // MARK: Who answers
+
+    /// Another model for the conversation.
+    private static func change(
+        to name: String, _ request: Request, _ tools: ChatTools?, _ context: Context
+    ) async throws -> (speaker: Speaker, names: (model: String, provider: String)) {
+        let context = await context.resolvingAliases([name])
+        var request = request
+        request.wish.model = name
+        let (source, reasons) = try await ModelSource.choose(request.wish, context)
+        reasons.tell(context.output)
+        let speaker = try await speaker(source, request, Attachments(), context).using(tools)
+        return (speaker, (source.name, source.label))
     }
 
     /// Who answers, ready to be asked.
@@ -48,14 +115,12 @@ extension ChatCommand {
         switch source {
         case .remote(let model):
             try request.checkRemote(model.label)
-            try await askToSend(attachments, to: model, request, context)
+            if !attachments.isEmpty {
+                try await SendingConsent(isGiven: request.yes).ask(attachments.names, to: model.label, context)
+            }
             return .remote(model.provider)
         case .local(let place):
-            if let picture = attachments.picture {
-                throw AIError(
-                    .invalidInput, "\(picture.printable) is a picture; models on this machine read text only",
-                    advice: "a remote model may see it: --provider hf")
-            }
+            try attachments.checkText()
             let model = try await place.open(request.wish.demand, context)
             guard model.generates else {
                 throw AIError(
@@ -72,29 +137,31 @@ extension ChatCommand {
         }
     }
 
-    /// Files leave this machine only after a yes.
-    private static func askToSend(
-        _ attachments: Attachments, to model: RemoteModel, _ request: Request, _ context: Context
-    ) async throws {
-        guard !attachments.isEmpty else { return }
-        let isAllowed = try await context.confirm(
-            "Send \(attachments.names) to \(model.label)?", isGiven: request.yes,
-            otherwise: "sending \(attachments.names) to \(model.label) needs a yes")
-        guard isAllowed else { throw AIError(.confirmationRequired, "nothing was sent") }
+    /// The documents of `--with`.
+    private static func memory(
+        _ source: ModelSource, _ request: Request, _ context: Context
+    ) async throws -> MemoryContext? {
+        guard !request.folders.isEmpty else { return nil }
+        if case .remote(let model) = source {
+            let names = request.folders.map(\.printable).joined(separator: ", ")
+            try await SendingConsent(isGiven: request.yes).ask("excerpts of \(names)", to: model.label, context)
+        }
+        let demand = ModelPlace.Demand(command: "hub chat", yes: request.yes)
+        return try await ChatMemory.open(request.folders, embedder: request.embedder, demand, context)
     }
 
     // MARK: One answer
 
     private static func answer(
-        _ message: Message, _ conversation: Conversation, _ report: inout ChatReport, _ context: Context
+        _ message: Message, _ prompt: String, _ conversation: Conversation, _ form: AnswerForm?,
+        _ keeper: ConversationKeeper?, _ report: inout ChatReport, _ context: Context
     ) async throws {
-        var conversation = conversation
-        var printer = AnswerPrinter(context.output)
+        var (conversation, keeper) = (conversation, keeper)
+        var printer = AnswerPrinter(context)
         var tokens: [TokenLog] = []
-        let tokenizer =
-            if case .local(let model, _) = conversation.speaker { model.tokenizer } else { nil as Tokenizer? }
+        let tokenizer = conversation.speaker.tokenizer
         do {
-            let result = try await conversation.answer(message) { chunk in
+            let result = try await conversation.answer(message, question: prompt) { chunk in
                 printer.show(chunk)
                 if let token = TokenLog(chunk, tokenizer) { tokens.append(token) }
             }
@@ -110,9 +177,28 @@ extension ChatCommand {
             throw error
         }
         report.logprobs = tokens
+        report.value = report.result.flatMap { form?.value(of: $0) }
+        report.sources = conversation.memory == nil ? nil : conversation.sources
+        await keeper?.keep(conversation, context.output)
+        report.conversation = keeper?.id
         context.output.document(report.json)
         printer.end()
         if report.result?.finishReason == .cancelled { throw CancellationError() }
+        SourceList.show(conversation.sources, in: report.result?.text ?? "", context)
         report.show(context)
+        if let result = report.result { try form?.check(result) }
+    }
+}
+
+/// What a person sees of a conversation that goes on.
+enum SessionStart {
+    static func show(_ kept: KeptConversation, _ context: Context) {
+        let title = kept.title.isEmpty ? kept.id : "\(kept.id): \(kept.title)"
+        context.output.line(Styled(title, .strong))
+        guard let last = kept.turns.last, last.message.role == .assistant, let text = last.message.content else {
+            return
+        }
+        context.output.line(Styled("the last answer:", .faint))
+        context.output.stream(AnswerPrinter.runs(of: text, context))
     }
 }

@@ -16,41 +16,76 @@ enum ChatCommand {
             remote provider hub asks; --yes answers.
             """)
 
+    static let with = Option.text(
+        "with", "FOLDER", kind: .folder, repeats: true, "answer from the documents of a folder, or a file",
+        detail: """
+            Texts, Markdown, code, and PDF files if pdftotext is installed. Each message is answered with the excerpts that fit it \
+            best, which are named below the answer. What changed is read again. Hidden files, what .gitignore names, symbolic \
+            links and binary files are left out. Before excerpts are sent to a remote provider hub asks; --yes answers.
+            """)
+    static let embedder = Option<String>(
+        "embedder", "MODEL", .model, "with --with: the model that finds excerpts by their meaning",
+        detail: """
+            By default the embedding model of the cache that was used last. Without one, excerpts are found by words alone. hub \
+            says which it is.
+            """
+    ) { text throws(AIError) in
+        if text.isEmpty { throw AIError(.invalidInput, "the value is empty") }
+        return text
+    }
+    static let continuing = Option.text(
+        "continue", "ID", kind: .conversation,
+        "go on with the last conversation, or that of hub chats; then every word is the PROMPT",
+        detail: "Its model goes on unless --model names another."
+    ).withOptionalValue()
+    static let noKeep = Switch("no-keep", "do not keep the conversation on this machine")
+
     /// Flags about how this machine computes.
     static let computing = ["exact", "fast", "kv", "threads", "context", "speculate", TryCommand.file.flag.name]
 
     static let command = Command(
         name: "chat", doc: "talk with a model, on this machine or a remote one",
         detail: """
-            With a PROMPT, or with text on stdin: answers once, as the text comes. Without: a conversation on the \
-            terminal. Lines are edited, /help lists its commands, Ctrl-C ends an answer and Ctrl-D the conversation. \
-            Conversations are not kept.
+            With a PROMPT, or with text on stdin: answers once, as the text comes. Text on stdin follows the PROMPT. Without \
+            either: a conversation on the terminal. /help lists its commands, @FILE in a message adds a file, Ctrl-C ends an \
+            answer and Ctrl-D the conversation. Conversations are kept on this machine; hub chats lists them.
 
             MODEL is org/name, an alias, a folder or a GGUF file. --provider says who answers: by default this machine if \
             the model is cached and fits, else the Hub's inference providers, which hub then says. org/name:groq is \
             served by groq. For a server's URL, MODEL is the server's own name of it.
 
             A flag that the provider cannot honor is refused before anything is sent. What a model reasons before its \
-            answer is dimmed on a terminal, left out in a pipe, and apart from the text in JSON.
+            answer is folded into a line on a terminal (--verbose shows it), left out in a pipe, and apart from the text in JSON.
+
+            With --schema the answer is JSON that fits a JSON Schema, with --grammar a text of a grammar, with --regex a text \
+            of a regular expression: a model on this machine cannot write anything else. If the answer is cut before it \
+            is complete, the exit status is 7.
+
+            With --tool the model may call programs before it answers; --json lists the calls.
 
             If an answer breaks off, what came of it is printed, then the error, and the exit status is 5. It is 4 if the \
             token is refused, lacks a permission or its account lacks credits; 3 if nobody serves the model.
             """,
         operands: [Operand("MODEL", .optional, .modelOrFolder), Operand("PROMPT", .any, .text)],
-        flags: [model.flag, ProviderFlags.provider.flag, system.flag, attach.flag, ProviderFlags.why.flag]
+        flags: [
+            model.flag, ProviderFlags.provider.flag, system.flag, attach.flag, with.flag, embedder.flag,
+            AnswerForm.schema.flag, AnswerForm.grammar.flag, AnswerForm.regex.flag, ChatTools.tool.flag,
+            ChatTools.allow.flag, ChatTools.web.flag, continuing.flag, noKeep.flag,
+            ProviderFlags.why.flag,
+        ]
             + GenerationFlags.all + [
                 ProviderFlags.timeout.flag, TryCommand.file.minor.flag, SharedFlags.yes.flag,
             ],
-        exclusive: GenerationFlags.exclusive,
+        exclusive: GenerationFlags.exclusive + AnswerForm.exclusive,
         examples: [
             .init(
-                "hub chat qwen3-4b-gguf 'Why is the sky blue?'",
-                "An answer, from this machine if the model is here."),
-            .init("hub chat --provider hf org/model:cheapest", "A conversation with a remote model."),
-            .init("git diff | hub chat ./model --system 'Review this.'", "The prompt comes from a pipe."),
+                "hub chat --provider hf org/model:cheapest",
+                "A conversation with a remote model; hub chat --continue goes on with it."),
+            .init("git diff | hub chat -m qwen3-4b-gguf 'Write a commit message.'", "A text from a pipe."),
+            .init("hub chat -m qwen3-4b-gguf --with docs 'How do I install it?'", "An answer from documents."),
             .init(
-                "hub chat --provider http://127.0.0.1:8080 -m qwen 'Hi' --attach a.png --yes",
-                "A server of one's own, and a picture."),
+                "hub chat qwen3-4b-gguf 'Who wrote Hamlet, and when?' --schema book.json --json",
+                "JSON that fits a schema, in \"value\"."),
         ],
         run: { try await run($0, Request($1)) })
 }

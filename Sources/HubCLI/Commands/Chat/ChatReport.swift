@@ -1,5 +1,6 @@
 import HubCore
 import InferenceKit
+import MemoryKit
 
 /// One answer, in the forms of the contract.
 struct ChatReport {
@@ -9,7 +10,13 @@ struct ChatReport {
     var result: GenerationResult?
     /// Whether the answer came to its end.
     var isWhole = true
+    /// The answer as JSON, if it is to be that.
+    var value: JSON?
     var logprobs: [TokenLog] = []
+    /// What the answer is based on; nil without documents.
+    var sources: [MemoryExcerpt]?
+    /// Where the conversation is kept.
+    var conversation: String?
     /// Why this provider answers, if that is asked.
     var reasons: ProviderReasons?
 
@@ -37,12 +44,15 @@ struct ChatReport {
             "model": .string(model), "provider": .string(RemoteModel.label(provider, servedBy: result?.servedBy)),
         ]
         if let result { add(result, to: &document) }
+        document["sources"] = sources.map(SourceList.json)
+        document["conversation"] = conversation.map { .string($0) }
         document["why"] = reasons?.json
         return document
     }
 
     private func add(_ result: GenerationResult, to document: inout JSONObject) {
         document["text"] = .string(result.text)
+        document["value"] = value
         document["reasoning"] = result.reasoning.map { .string($0) }
         guard isWhole else { return }
         document["finish_reason"] = .string(result.finishReason.rawValue)

@@ -19,8 +19,10 @@ extension PullCommand {
         var rate: Int64?
         var localDir: String?
         var yes: Bool
+        /// The lock to take, by its path.
+        var lock: String?
 
-        init(_ arguments: ParsedArguments) {
+        init(_ arguments: ParsedArguments) throws(AIError) {
             words = arguments.operands
             revision = arguments[PullCommand.revision]
             let include = arguments.all(PullCommand.include)
@@ -33,6 +35,10 @@ extension PullCommand {
             rate = arguments[limitRate]?.bytes
             localDir = arguments[PullCommand.localDir]
             yes = arguments[PullCommand.yes]
+            lock = arguments.has("locked") ? arguments[PullCommand.locked] ?? LockedModels.fileName : nil
+            guard lock != nil || !words.isEmpty else {
+                throw AIError(.invalidInput, "missing REF", advice: "usage: \(PullCommand.command.usage)")
+            }
         }
 
         /// What earlier choices of the revision mean beside this one.
@@ -43,6 +49,7 @@ extension PullCommand {
     }
 
     static func run(_ context: Context, _ request: Request) async throws {
+        if let lock = request.lock { return try await runLocked(context, request, lock: lock) }
         var options = options(context, request)
         let names = PullNames(words: request.words, revision: request.revision, context: context)
         let first = try names.first()
@@ -68,7 +75,15 @@ extension PullCommand {
                 "\(plan.repository): using your earlier selection: \(plan.choice.description); pass --format all to fetch everything"
             )
         }
-        if request.isEstimate {
+        try await carryOut(plans, options, isEstimate: request.isEstimate, workspace, puller, context, &failures)
+    }
+
+    /// Shows the estimate of plans, or fetches them.
+    static func carryOut(
+        _ plans: [PullPlan], _ options: Puller.Options, isEstimate: Bool, _ workspace: Workspace, _ puller: Puller,
+        _ context: Context, _ failures: inout Failures
+    ) async throws {
+        if isEstimate {
             // Nothing can be said of the disk where nothing is known of the models.
             if plans.isEmpty {
                 context.output.document(["models": .array([])])
@@ -115,7 +130,7 @@ extension PullCommand {
         }
     }
 
-    private static func options(_ context: Context, _ request: Request) -> Puller.Options {
+    static func options(_ context: Context, _ request: Request) -> Puller.Options {
         var options = Puller.Options()
         options.filter = request.filter
         options.force = request.force

@@ -40,6 +40,13 @@ enum PullCommand {
             DIR/.cache/huggingface holds the same notes as after hf download. Files that the cache has are copied from \
             it. A file that was changed since it was fetched is replaced only with --force; without it the status is 7.
             """)
+    static let locked = Option.text(
+        "locked", "FILE", kind: .file, "take exactly what hub.lock, or FILE, names, or fail",
+        detail: """
+            Without REF all its models. The branches in the cache are set to the locked commits. If everything is cached, \
+            the Hub is not asked. The status is 7 if a locked file has other bytes, 3 if a commit is gone. hub lock writes it.
+            """
+    ).withOptionalValue()
     static let yes = Switch("yes", short: "y", "delete what the budget asks for without a question; see hub budget")
 
     static let command = Command(
@@ -56,17 +63,21 @@ enum PullCommand {
             without a choice of its own takes the same, also when the branch has moved, and says so. Selections from \
             several pulls accumulate; --format all clears them. hub verify, hub ls and hub outdated go by what was chosen.
 
+            If another revision in the cache has a safetensors or GGUF file of 10 MB or more at the same path, tensors that a few \
+            samples find equal are copied from it instead of fetched. The whole file is checked as always.
+
             An alias of hub registry that names a quantization takes that one, unless globs, --quant or --format say \
             otherwise.
 
             Prints the folder of each model. Free space is checked before the first byte. If the Hub cannot be reached \
             and everything is cached, hub pull warns, prints the folder, and the status is 0.
             """,
-        operands: [Operand("REF", .one, .model), Operand("FILE|REF", .any, .model)],
+        operands: [Operand("REF", .optional, .model), Operand("FILE|REF", .any, .model)],
         flags: [
             include.flag, exclude.flag, format.flag, quant.flag, revision.flag, estimate.flag, force.flag,
-            connections.flag, limitRate.flag, localDir.flag, yes.flag,
+            connections.flag, limitRate.flag, localDir.flag, locked.flag, yes.flag,
         ],
+        exclusive: ["include", "exclude", "format", "quant", "revision"].map { ["locked", $0] },
         listKey: "models",
         examples: [
             .init("hub pull openai/gpt-oss-20b", "The whole repository."),

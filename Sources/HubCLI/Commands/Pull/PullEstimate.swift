@@ -11,9 +11,12 @@ struct PullEstimate {
     let memoryTotal: Int64
     /// What the cache's budget asks for first; nil without one.
     var budget: Budget?
+    /// Bytes of the files of which an older revision is cached, by plan.
+    private let olderBytes: [Int64]
 
     init(_ plans: [PullPlan], _ workspace: Workspace) async throws {
         self.plans = plans
+        olderBytes = try await Blocking.run { try plans.map { plan throws(AIError) in try plan.olderBytes() } }
         cost = try await Blocking.run { try PullCost(plans, workspace) }
         memoryTotal = try Machine.memory().total
     }
@@ -27,7 +30,7 @@ struct PullEstimate {
 
     func show(_ context: Context) async throws {
         context.output.render(json: json, quiet: plans.map { "\($0.totals.downloadBytes)" }) {
-            for plan in plans { show(plan, context.output) }
+            for (plan, older) in zip(plans, olderBytes) { show(plan, older, context.output) }
             let output = context.output
             output.fact("to fetch", "\(ByteCount(cost.totals.downloadBytes))" + (plans.count > 1 ? " in all" : ""))
             output.fact(
@@ -52,7 +55,7 @@ struct PullEstimate {
         }
     }
 
-    private func show(_ plan: PullPlan, _ output: Output) {
+    private func show(_ plan: PullPlan, _ older: Int64, _ output: Output) {
         output.cutLine(
             Styled("\(plan.repository)", .name)
                 + Styled(" at \(plan.commit.short)" + (plan.ref.map { " (\($0))" } ?? "")))
@@ -63,6 +66,9 @@ struct PullEstimate {
         }
         if plan.totals.partialBytes > 0 {
             output.fact("partial", "\(ByteCount(plan.totals.partialBytes)) from an earlier pull")
+        }
+        if older > 0 {
+            output.fact("changed", "\(ByteCount(older)) have an older revision here; equal tensors are not fetched")
         }
         if plans.count > 1 { output.fact("to fetch", "\(ByteCount(plan.totals.downloadBytes))") }
     }
@@ -76,7 +82,7 @@ struct PullEstimate {
     private var json: JSONObject {
         [
             "models": .array(
-                plans.map { plan in
+                zip(plans, olderBytes).map { plan, older in
                     .object([
                         "id": .string(plan.repository.id.name), "commit": .string(plan.commit.hash),
                         "files": .array(
@@ -89,6 +95,7 @@ struct PullEstimate {
                         "total_bytes": .int(plan.totalBytes), "cached_bytes": .int(plan.cachedBytes),
                         "reusable_bytes": .int(plan.reusableBytes), "partial_bytes": .int(plan.totals.partialBytes),
                         "download_bytes": .int(plan.totals.downloadBytes),
+                        "older_revision_bytes": older > 0 ? .int(older) : nil,
                     ])
                 }),
             "download_bytes": .int(cost.totals.downloadBytes), "disk_free_bytes": .int(cost.diskFree),

@@ -32,7 +32,9 @@ extension TryCommand {
                 .invalidInput, "\(target.path) has no chat template", advice: "name one with --template FILE")
         }
         var session = try ChatSession(
-            Conversation(.local(model, templates), request.config, system: request.system), context)
+            Conversation(
+                .local(model, templates), names: (target.id, "local"), request.config, system: request.system),
+            context)
         try await session.run()
     }
 

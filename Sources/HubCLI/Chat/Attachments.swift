@@ -58,9 +58,14 @@ struct Attachments: Sendable {
         files.map { "\($0.name.printable) (\(ByteCount(Int64($0.bytes))))" }.formatted()
     }
 
-    /// The first picture's name; nil without pictures.
-    var picture: String? {
-        files.first { if case .picture = $0.content { true } else { false } }?.name
+    /// - Throws: ``ErrorCode/invalidInput`` for a picture, which no model on this machine sees.
+    func checkText() throws(AIError) {
+        guard let file = files.first(where: { if case .picture = $0.content { true } else { false } }) else {
+            return
+        }
+        throw AIError(
+            .invalidInput, "\(file.name.printable) is a picture; models on this machine read text only",
+            advice: "a remote model may see it: --provider hf")
     }
 
     /// A user's message of the files and a prompt behind them.
@@ -69,7 +74,9 @@ struct Attachments: Sendable {
         var pictures: [Message.Picture] = []
         for file in files {
             switch file.content {
-            case .text(let content): text += "<file name=\"\(file.name)\">\n\(content)\n</file>\n\n"
+            case .text(let content):
+                let name = QuotedText.attribute(file.name)
+                text += "<file name=\"\(name)\">\n\(QuotedText.content(content, of: "file"))\n</file>\n\n"
             case .picture(let picture): pictures.append(picture)
             }
         }

@@ -1,0 +1,132 @@
+import Catalog
+package import HubCore
+
+extension Puller {
+    /// What an archive holds of a cached revision: the files that are there.
+    ///
+    /// - Throws: ``ErrorCode/notCached``; ``ErrorCode/offline`` if the file list is unknown here and the Hub may not be
+    ///   asked.
+    package func archived(_ reference: ModelReference) async throws -> ArchiveManifest.Model {
+        let found = try await Blocking.run { [layout] in try layout.snapshot(of: reference) }
+        guard let (folder, commit) = found else {
+            throw AIError(
+                .notCached, "\(reference) is not in the cache \(layout.root)",
+                advice: "hub pull \(reference) downloads it",
+                context: .init(repository: reference.repository.description))
+        }
+        let tree = try await tree(of: reference.repository, at: commit)
+        return try await Blocking.run { [catalog, layout] in
+            let glob = reference.files.map(GlobPattern.init)
+            let present = try tree.files.filter { file throws(AIError) in
+                guard glob?.matches(file.path) ?? true else { return false }
+                return try SnapshotFile.state(file, commit: commit, in: folder) == .present
+            }
+            guard !present.isEmpty || tree.files.isEmpty else {
+                throw AIError(
+                    .nothingMatches, "no cached file of \(reference.repository) matches \(reference)",
+                    context: .init(repository: reference.repository.description))
+            }
+            var model = ArchiveManifest.Model(reference.repository, tree: tree, paths: present.map(\.path))
+            if reference.revision.flatMap(Commit.init) == nil {
+                let name = reference.revision ?? "main"
+                if try folder.commit(ofRef: name) == commit { model.ref = name }
+            }
+            let known = catalog.use { catalog throws(AIError) in
+                (
+                    try CacheRecord(layout, in: catalog).choice(of: commit, folder.name)?.choice,
+                    try catalog.model(reference.repository)?.record
+                )
+            }
+            model.choice = (known?.0 ?? .everything).taking(exactly: model.paths, of: tree.files.map(\.path))
+            model.record = known?.1?.travelJSON
+            return model
+        }
+    }
+}
+
+extension ArchiveManifest.Model {
+    /// A model of which nothing but its files is known.
+    init(_ repository: Repository, tree: RepositoryTree, paths: [String]) {
+        (self.repository, commit, self.tree, self.paths) = (repository, tree.commit, tree, paths)
+        choice = .everything
+    }
+}
+
+extension ModelRecord {
+    /// Under the Hub's own names, as ``init(json:kind:)`` reads them.
+    fileprivate var travelJSON: JSON {
+        .object([
+            "id": .string(repository.id.name), "author": author.map { .string($0) },
+            "pipeline_tag": task.map { .string($0) }, "library_name": library.map { .string($0) },
+            "tags": tags.map { .array($0.map { .string($0) }) }, "downloads": downloads.map { .int($0) },
+            "likes": likes.map { .int($0) }, "usedStorage": usedStorage.map { .int($0) },
+            "private": isPrivate.map { .bool($0) },
+            "gated": gating.map { $0 == .open ? .bool(false) : .string($0.rawValue) },
+            "cardData": license.map { .object(["license": .string($0)]) },
+            "safetensors": parameters.map { .object(["total": .int($0)]) },
+            "gguf": ggufArchitecture.map { .object(["architecture": .string($0)]) },
+            "config": .object([
+                "model_type": modelType.map { .string($0) },
+                "architectures": modelClass.map { .array([.string($0)]) },
+            ]), "createdAt": createdAt.map { .string(Timestamp.iso8601($0)) },
+            "lastModified": updatedAt.map { .string(Timestamp.iso8601($0)) },
+        ])
+    }
+}
+
+/// What a cache holds, for an export elsewhere that leaves it out.
+package struct CacheContents: Sendable {
+    /// Sizes in bytes by SHA-256.
+    package var blobs: [String: Int64] = [:]
+    /// The cached revisions, sorted.
+    package var models: [(repository: Repository, commit: Commit)] = []
+
+    /// Reads names and sizes.
+    package init(_ layout: CacheLayout) throws(AIError) {
+        for name in try FileSystem.entries(layout.root) ?? [] {
+            guard let repository = Repository(folderName: name) else { continue }
+            let folder = RepositoryFolder(cache: layout, name: name)
+            for etag in try FileSystem.entries(folder.blobs) ?? [] {
+                guard let digest = ContentDigest(etag: etag), digest.isSHA256,
+                    let status = try FileSystem.status(folder.blob(etag)), status.kind == .file
+                else { continue }
+                blobs[etag] = status.size
+            }
+            models += try folder.snapshotNames().compactMap(Commit.init).map { (repository, $0) }
+        }
+    }
+
+    package var json: JSONObject {
+        [
+            "blobs": .array(
+                blobs.sorted { $0.key < $1.key }.map {
+                    .object(["sha256": .string($0.key), "bytes": .int($0.value)])
+                }),
+            "models": .array(
+                models.map {
+                    .object(["id": .string($0.repository.description), "commit": .string($0.commit.hash)])
+                }),
+        ]
+    }
+
+    /// The SHA-256 digests in what ``json`` wrote.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` naming the file and the fault.
+    package static func digests(in path: String) throws(AIError) -> Set<String> {
+        guard let bytes = try FileSystem.contents(path, limit: 256 << 20) else {
+            throw AIError(.fileNotFound, "there is no \(path.printable)", context: .init(path: path))
+        }
+        guard let blobs = (try? JSON.parse(bytes))?["blobs"]?.array else {
+            throw AIError(
+                .invalidInput, "\(path.printable) is not what hub inventory prints", context: .init(path: path))
+        }
+        var out: Set<String> = []
+        for blob in blobs {
+            guard let digest = blob["sha256"]?.string.flatMap(ContentDigest.init(etag:)), digest.isSHA256 else {
+                throw AIError(.invalidInput, "\(path.printable): a blob has no sha256", context: .init(path: path))
+            }
+            out.insert(digest.hex)
+        }
+        return out
+    }
+}

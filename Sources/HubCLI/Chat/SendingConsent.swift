@@ -1,0 +1,18 @@
+import HubCore
+
+/// What of this machine's files may go to which provider: each one is asked for once.
+struct SendingConsent: Sendable {
+    /// Whether `--yes` was given.
+    var isGiven: Bool
+
+    /// Asks before something leaves this machine.
+    ///
+    /// - Parameter label: the provider; nil for this machine, which is not asked about.
+    /// - Throws: ``ErrorCode/confirmationRequired`` without a yes.
+    func ask(_ what: String, to label: String?, _ context: Context) async throws {
+        guard let label else { return }
+        let isAllowed = try await context.confirm(
+            "Send \(what) to \(label)?", isGiven: isGiven, otherwise: "sending \(what) to \(label) needs a yes")
+        guard isAllowed else { throw AIError(.confirmationRequired, "nothing was sent") }
+    }
+}

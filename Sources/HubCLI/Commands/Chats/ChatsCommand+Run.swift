@@ -1,0 +1,182 @@
+import HubChatTemplates
+import HubCore
+import MemoryKit
+
+extension ChatsCommand {
+    /// What is done, and with which conversations.
+    struct Request {
+        var action: Action
+        /// Ids, or the words of a search.
+        var words: [String]
+        var yes: Bool
+
+        /// - Throws: ``ErrorCode/invalidInput`` for an unknown action, and for words and flags that are not the action's.
+        init(_ arguments: ParsedArguments) throws(AIError) {
+            action = try arguments.action(.ls, of: "chats")
+            words = Array(arguments.operands.dropFirst())
+            yes = arguments[SharedFlags.yes]
+            let usage = "usage: hub chats \(action.rawValue)"
+            switch action {
+            case .ls:
+                if !words.isEmpty {
+                    throw AIError(
+                        .invalidInput, "hub chats ls takes no words", advice: "hub chats search finds some")
+                }
+            case .search:
+                if words.isEmpty { throw AIError(.invalidInput, "missing TEXT", advice: "\(usage) TEXT") }
+            case .show, .export:
+                if words.count != 1 {
+                    throw AIError(
+                        .invalidInput, words.isEmpty ? "missing ID" : "one ID at a time", advice: "\(usage) ID")
+                }
+            case .rm:
+                if words.isEmpty { throw AIError(.invalidInput, "missing ID", advice: "\(usage) ID...") }
+            }
+            if yes, action != .rm {
+                throw AIError(
+                    .invalidInput, "hub chats \(action.rawValue) does not take --yes",
+                    advice: "it is an option of hub chats rm")
+            }
+        }
+    }
+
+    static func run(_ context: Context, _ request: Request) async throws {
+        switch request.action {
+        case .ls: show(try await archive(context)?.entriesApart() ?? [], context, none: "no conversation is kept")
+        case .search:
+            let text = request.words.joined(separator: " ")
+            let archive = try await archive(context)
+            let found = try await Blocking.run { try archive?.search(text) ?? [] }
+            show(found, context, none: "no conversation has \(text.printable)")
+        case .show: show(try await conversation(request.words[0], context), context)
+        case .export:
+            let kept = try await conversation(request.words[0], context)
+            context.output.document(kept.json)
+            context.output.stream(kept.markdown)
+        case .rm: try await remove(request, context)
+        }
+    }
+
+    // MARK: Finding
+
+    /// nil if nothing was ever kept.
+    private static func archive(_ context: Context) async throws -> ConversationArchive? {
+        let path = ConversationArchive.path(in: context.environment.stateDirectory)
+        return try await Blocking.run { FileSystem.exists(path) ? try ConversationArchive(path: path) : nil }
+    }
+
+    /// A kept conversation.
+    ///
+    /// - Parameter text: the beginning of its id; nil for the last one.
+    /// - Throws: ``ErrorCode/nothingMatches``.
+    static func conversation(_ text: String?, _ context: Context) async throws -> KeptConversation {
+        let absent = AIError(
+            .nothingMatches, text.map { "there is no conversation \($0.printable)" } ?? "no conversation is kept",
+            advice: text == nil ? nil : "hub chats lists them")
+        guard let archive = try await archive(context) else { throw absent }
+        let id = try await id(text, archive)
+        guard let id, let kept = try await Blocking.run({ try archive.conversation(id) }) else { throw absent }
+        return kept
+    }
+
+    private static func id(_ text: String?, _ archive: ConversationArchive) async throws -> String? {
+        guard let text else { return try await Blocking.run { try archive.latest() } }
+        let ids = try await Blocking.run { try archive.ids(beginning: text.lowercased()) }
+        guard ids.count < 2 else {
+            throw AIError(
+                .invalidInput, "\(text.printable) is the beginning of \(ids.count) conversations",
+                advice: "they are \(ids.prefix(8).joined(separator: ", "))")
+        }
+        return ids.first
+    }
+
+    // MARK: Showing
+
+    private static func show(_ entries: [ConversationEntry], _ context: Context, none: String) {
+        context.output.render(
+            json: ["conversations": .array(entries.map(json))], quiet: entries.map(\.id)
+        ) {
+            guard !entries.isEmpty else { return context.output.line(Styled(none)) }
+            let hasExcerpts = entries.contains { $0.excerpt != nil }
+            var table = Table([
+                .init("ID"), .init("LAST"), .init("MODEL", least: 8, cut: .start, optional: true),
+                .init("TURNS", .right, optional: true), .init(hasExcerpts ? "FOUND" : "BEGINS", least: 12),
+            ])
+            for entry in entries {
+                table.add([
+                    Styled(entry.id, .name), Styled(Humanize.age(of: entry.updatedAt, now: context.now), .faint),
+                    Styled(entry.model), Styled("\(entry.turns)"), Styled(entry.excerpt ?? entry.title),
+                ])
+            }
+            context.output.table(table)
+        }
+    }
+
+    private static func json(_ entry: ConversationEntry) -> JSON {
+        .object([
+            "id": .string(entry.id), "created_at": .string(Timestamp.iso8601(entry.createdAt)),
+            "updated_at": .string(Timestamp.iso8601(entry.updatedAt)), "model": .string(entry.model),
+            "provider": .string(entry.provider), "turns": .int(Int64(entry.turns)),
+            "title": .string(entry.title), "excerpt": entry.excerpt.map { .string($0) },
+        ])
+    }
+
+    /// A conversation as it was on the terminal.
+    private static func show(_ kept: KeptConversation, _ context: Context) {
+        let output = context.output
+        output.render(json: kept.json, quiet: kept.turns.compactMap(\.message.content)) {
+            output.line(Styled("\(kept.id)  ", .name) + Styled(kept.title, .strong))
+            output.line(Styled("\(Humanize.age(of: kept.updatedAt, now: context.now)), \(kept.model)", .faint))
+            for turn in kept.turns {
+                output.line()
+                guard let text = turn.message.content, !text.isEmpty else { continue }
+                if turn.message.role == .assistant {
+                    output.stream(AnswerPrinter.runs(of: text, context))
+                } else {
+                    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+                    {
+                        output.line(Styled((index == 0 ? "> " : "  ") + line, .strong))
+                    }
+                }
+                for (index, source) in turn.sources.enumerated() {
+                    output.line(Styled("[\(index + 1)] \(source)", .faint))
+                }
+            }
+        }
+    }
+
+    // MARK: Removing
+
+    private static func remove(_ request: Request, _ context: Context) async throws {
+        var failures = Failures()
+        var found: [KeptConversation] = []
+        for word in request.words {
+            try await failures.attempt(context.output) {
+                let kept = try await conversation(word, context)
+                if !found.contains(where: { $0.id == kept.id }) { found.append(kept) }
+            }
+        }
+        if !found.isEmpty {
+            let names = found.map { "\($0.id) (\($0.title))" }.joined(separator: ", ")
+            let isAllowed = try await context.confirm(
+                "Remove \(SafeText.line(names))?", isGiven: request.yes,
+                otherwise: "removing conversations needs a yes")
+            guard isAllowed, let archive = try await archive(context) else {
+                throw AIError(.confirmationRequired, "nothing was removed")
+            }
+            let ids = found.map(\.id)
+            try await Blocking.run { for id in ids { try archive.remove(id) } }
+            context.output.render(json: ["removed": .array(ids.map(JSON.string))], quiet: ids) {
+                for id in ids { context.output.line(Styled("removed \(id)")) }
+            }
+        }
+        try failures.finish()
+    }
+}
+
+extension ConversationArchive {
+    /// All conversations, read on a thread that may block.
+    fileprivate func entriesApart() async throws -> [ConversationEntry] {
+        try await Blocking.run { try self.entries() }
+    }
+}

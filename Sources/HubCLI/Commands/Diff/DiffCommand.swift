@@ -1,0 +1,36 @@
+import HubCore
+
+/// `hub diff`
+enum DiffCommand {
+    static let tensors = Switch(
+        "tensors", "compare the values of all tensors, and say by how much they changed",
+        detail: "What is not cached of the two is read from the Hub, tensor by tensor, and not kept.")
+    static let sample = Option.whole(
+        "sample", in: 1...10_000, "compare the values of only N places in each tensor",
+        detail: "A place has 4 KiB. Of a model on the Hub only those are read.")
+    static let all = Switch("all", "also list what is the same")
+    static let exitCode = Switch("exit-code", "exit with 1 if there are differences")
+
+    static let command = Command(
+        name: "diff", isMinor: true, doc: "compare two models, revisions or folders, down to their tensors",
+        detail: """
+            A and B are models with or without a revision, cached or on the Hub, or folders. Files are compared by their \
+            digests. Of safetensors and GGUF files that differ the headers are read, by ranges, and tensors that were added, \
+            removed or reshaped are listed. The values of the others are read only with --tensors or --sample: \
+            the number behind a tensor is the norm of the difference over the norm of A.
+
+            Then come the keys of config.json and of the files beside it that differ, the tokenizer, the chat \
+            template, and the metadata of weights. In JSON a tensor of a type that is packed (a quantized GGUF) has no \
+            relative change.
+            """,
+        operands: [Operand("A", .one, .modelOrFolder), Operand("B", .one, .modelOrFolder)],
+        flags: [tensors.flag, sample.flag, all.flag, exitCode.flag],
+        examples: [
+            .init("hub diff org/model@v1.0 org/model", "What changed since a tag."),
+            .init(
+                "hub diff org/base org/finetune --sample 8", "Which tensors were trained, from a few bytes of each."
+            ),
+            .init("hub diff org/model ./my-model --tensors --json", "A folder, for a program."),
+        ],
+        run: { try await run($0, Request($1)) })
+}

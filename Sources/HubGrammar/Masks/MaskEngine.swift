@@ -1,0 +1,294 @@
+package import HubCore
+
+/// The tokens that may come next under a constraint, for a vocabulary. States are kept with their masks, so texts that
+/// follow one constraint should share an engine.
+///
+/// Used by one thread at a time.
+package final class MaskEngine: @unchecked Sendable {
+    /// Where a text is: in a free part, or in what a grammar rules.
+    package struct State: Hashable, Sendable {
+        /// The grammar by its number; -1 for a free part.
+        fileprivate var part: Int32
+        /// The state of its automaton, or the place in the search for markers.
+        fileprivate var place: Int32
+    }
+
+    private let vocabulary: TokenVocabulary
+    private let ends: Set<Int>
+    private let automata: [PushdownAutomaton]
+    private let search: MarkerSearch
+    /// Whether the text goes on freely behind a grammar.
+    private let isFreeAfterwards: Bool
+    /// A token that makes a beginning free: that of reasoning.
+    private let openingID: Int?
+    package private(set) var start: State
+    private let plainCharacter: [RegexStore.ID]
+
+    private var masks: [State: [UInt64]] = [:]
+    /// The masks within strings of a limited length, far from the limit, by what follows the string.
+    private var stringMasks: [StringPlace: [UInt64]] = [:]
+    private struct StringPlace: Hashable {
+        var part: Int32
+        var following: PushdownAutomaton.Item
+    }
+    /// Masks kept: 16 KiB each for 128,000 tokens.
+    private static let mostMasks = 1024
+
+    /// - Parameter ends: the tokens that end a text.
+    /// - Throws: ``ErrorCode/unsupportedModel`` for a vocabulary that cannot write every text.
+    package init(
+        _ constraint: OutputConstraint, _ vocabulary: TokenVocabulary, ends: Set<Int>
+    ) throws(AIError) {
+        guard vocabulary.missingBytes.isEmpty else {
+            let byte = vocabulary.missingBytes[0]
+            throw AIError(
+                .unsupportedModel,
+                "the tokenizer has no token for every byte (not for 0x\(String(byte, radix: 16))), so its model cannot be held to a grammar"
+            )
+        }
+        self.vocabulary = vocabulary
+        self.ends = ends
+        var grammars: [CompiledGrammar] = []
+        var markers: [[UInt8]] = []
+        var opening: String?
+        var isFreeAtStart = true
+        var written = ""
+        switch constraint.form {
+        case .answer(let grammar, let reasoning):
+            grammars = [grammar.compiled]
+            if let reasoning {
+                grammars.append(try grammar.afterSpace())
+                markers = [Array(reasoning.closing.utf8)]
+                opening = reasoning.opening
+            }
+            isFreeAtStart = reasoning != nil && reasoning?.opening == nil
+            isFreeAfterwards = false
+        case .sections(let sections, let begun):
+            written = begun
+            for section in sections {
+                grammars.append(try section.grammar.afterSpace())
+                markers.append(Array(section.marker.utf8))
+            }
+            isFreeAfterwards = true
+        }
+        automata = grammars.map { PushdownAutomaton($0) }
+        search = MarkerSearch(markers)
+        openingID = opening.flatMap { opening in
+            vocabulary.special.first { vocabulary.bytes(Int($0)).elementsEqual(opening.utf8) }.map { Int($0) }
+        }
+        start = isFreeAtStart ? Self.free : State(part: 0, place: automata[0].start)
+        plainCharacter = grammars.map { grammar in
+            var store = grammar.store
+            let id = store.character(.all, .jsonString)
+            // An expression that the grammar does not have gets a number that another may get later.
+            return id < grammar.store.count ? id : RegexStore.nothing
+        }
+        // What a prompt has begun in another form is free.
+        start = written.utf8.reduce(start) { state, byte in step(state, byte) ?? Self.free }
+    }
+
+    private static let free = State(part: -1, place: 0)
+
+    /// Whether a mask applies here: a free part without markers ahead bans nothing.
+    private func isFree(_ state: State) -> Bool { state.part < 0 }
+
+    /// States made so far; an engine that has many should not be used for further texts.
+    package var stateCount: Int { automata.reduce(0) { $0 + $1.count } }
+
+    /// Whether the text may end here.
+    package func mayEnd(_ state: State) -> Bool {
+        isFree(state) ? isFreeAfterwards : automata[Int(state.part)].isComplete(state.place)
+    }
+
+    /// Whether nothing may follow but the end.
+    package func isFinished(_ state: State) -> Bool {
+        !isFree(state) && !isFreeAfterwards && automata[Int(state.part)].isFinished(state.place)
+    }
+
+    // MARK: Tokens
+
+    /// The state after a token; nil for one that is not allowed. Tokens that end a text change nothing.
+    package func next(_ state: State, _ id: Int) -> State? {
+        if ends.contains(id) { return mayEnd(state) ? state : nil }
+        if id == openingID, state == start { return Self.free }
+        let bytes = vocabulary.bytes(id)
+        if bytes.isEmpty { return isFree(state) ? state : nil }
+        guard vocabulary.isText(id) || isFree(state) || isFreeAfterwards && mayEnd(state) else { return nil }
+        // A special token is no text: it cannot go on in a grammar.
+        var at: State? = vocabulary.isText(id) ? state : leave(state)
+        for byte in bytes {
+            guard let here = at else { return nil }
+            at = step(here, byte)
+        }
+        return at
+    }
+
+    private func leave(_ state: State) -> State { isFree(state) ? state : Self.free }
+
+    /// The state after a byte; nil for one that is not allowed.
+    private func step(_ state: State, _ byte: UInt8) -> State? {
+        guard !isFree(state) else {
+            switch search.step(state.place, byte) {
+            case .at(let place): return State(part: -1, place: place)
+            case .found(let marker):
+                let part = isFreeAfterwards ? marker : automata.count - 1
+                return State(part: Int32(part), place: automata[part].start)
+            }
+        }
+        let automaton = automata[Int(state.part)]
+        let place = automaton.next(state.place, byte)
+        if place != PushdownAutomaton.dead { return State(part: state.part, place: place) }
+        return isFreeAfterwards && automaton.isComplete(state.place) ? step(Self.free, byte) : nil
+    }
+
+    /// The allowed tokens as bits, 64 of them in a word.
+    package func mask(_ state: State) -> [UInt64] {
+        if let known = masks[state] { return known }
+        if masks.count >= Self.mostMasks { masks.removeAll(keepingCapacity: true) }
+        guard let key = farFromLimit(state) else {
+            let made = makeMask(state)
+            masks[state] = made
+            return made
+        }
+        if let known = stringMasks[key] { return known }
+        let made = makeMask(state)
+        stringMasks[key] = made
+        return made
+    }
+
+    /// Where a string may go on for longer than any token, how long does not matter: what follows it says which mask it is.
+    private func farFromLimit(_ state: State) -> StringPlace? {
+        guard !isFree(state), !isFreeAfterwards else { return nil }
+        let automaton = automata[Int(state.part)]
+        let items = automaton.items(state.place)
+        guard items.count == 1 else { return nil }
+        let store = automaton.store
+        let node = store[items[0].rest]
+        guard node.kind == .then else { return nil }
+        let head = store[node.first]
+        guard head.kind == .repeated, head.first == plainCharacter[Int(state.part)], head.low == 0,
+            head.high >= max(vocabulary.reach, TokenVocabulary.longestPlain)
+        else { return nil }
+        return StringPlace(
+            part: state.part,
+            following: .init(rest: node.second, place: items[0].place, returns: items[0].returns))
+    }
+
+    private func makeMask(_ state: State) -> [UInt64] {
+        var mask = [UInt64](repeating: 0, count: (vocabulary.count + 63) / 64)
+        func allow(_ id: Int32) { mask[Int(id) >> 6] |= 1 << UInt64(id & 63) }
+        if isFree(state) || isFreeAfterwards {
+            walkAnywhere(state, vocabulary.all, &mask)
+        } else {
+            let automaton = automata[Int(state.part)]
+            if let length = plainLength(state, automaton) {
+                mask = vocabulary.plain[min(length, TokenVocabulary.longestPlain)]
+                Self.walk(automaton, state.place, vocabulary.others, &mask)
+            } else {
+                Self.walk(automaton, state.place, vocabulary.all, &mask)
+            }
+        }
+        for (token, others) in vocabulary.twins where mask[Int(token) >> 6] >> UInt64(token & 63) & 1 == 1 {
+            for other in others { allow(other) }
+        }
+        if isFree(state) || isFreeAfterwards {
+            for id in vocabulary.special where !ends.contains(Int(id)) && next(state, Int(id)) != nil { allow(id) }
+        }
+        if let openingID, state == start { allow(Int32(openingID)) }
+        if mayEnd(state) { for id in ends where id < vocabulary.count { allow(Int32(id)) } }
+        return mask
+    }
+
+    /// Within a JSON string without a pattern: how many characters may still follow as they are, if that says of every
+    /// token of such characters whether it may come.
+    private func plainLength(_ state: State, _ automaton: PushdownAutomaton) -> Int? {
+        let items = automaton.items(state.place)
+        let store = automaton.store
+        var longest: Int?
+        for item in items {
+            let node = store[item.rest]
+            let head = node.kind == .then ? store[node.first] : node
+            guard head.kind == .repeated, head.first == plainCharacter[Int(state.part)] else { continue }
+            if head.high < 0 { return .max }
+            // If only a quote follows, the tokens are exactly those that are short enough.
+            if items.count == 1, node.kind == .then, store.beginsWith(UInt8(ascii: "\""), node.second) {
+                longest = Int(head.high)
+            }
+        }
+        return longest
+    }
+
+    /// Walks the tree of tokens as far as an automaton goes with it.
+    private static func walk(
+        _ automaton: PushdownAutomaton, _ state: PushdownAutomaton.State, _ tree: TokenVocabulary.Tree,
+        _ mask: inout [UInt64]
+    ) {
+        withUnsafeTemporaryAllocation(of: PushdownAutomaton.State.self, capacity: tree.deepest + 1) { stack in
+            stack[0] = state
+            let (classes, classCount) = (automaton.classes, automaton.classCount)
+            var rows = automaton.rows
+            mask.withUnsafeMutableBufferPointer { mask in
+                classes.withUnsafeBufferPointer { classes in
+                    var node = 0
+                    while node < tree.bytes.count {
+                        let depth = Int(tree.depths[node])
+                        let byteClass = Int(classes[Int(tree.bytes[node])])
+                        var next = rows[Int(stack[depth]) * classCount + byteClass]
+                        if next == PushdownAutomaton.unknown {
+                            next = automaton.next(stack[depth], byteClass: byteClass)
+                            rows = automaton.rows
+                        }
+                        guard next != PushdownAutomaton.dead else {
+                            node = Int(tree.ends[node])
+                            continue
+                        }
+                        let token = Int(tree.tokens[node])
+                        if token >= 0 { mask[token >> 6] |= 1 << UInt64(token & 63) }
+                        stack[depth + 1] = next
+                        node += 1
+                    }
+                }
+            }
+        }
+    }
+
+    /// The same where a token may leave a grammar, or begin one.
+    private func walkAnywhere(_ state: State, _ tree: TokenVocabulary.Tree, _ mask: inout [UInt64]) {
+        var stack = [State](repeating: state, count: tree.deepest + 1)
+        var node = 0
+        while node < tree.bytes.count {
+            let depth = Int(tree.depths[node])
+            guard let next = step(stack[depth], tree.bytes[node]) else {
+                node = Int(tree.ends[node])
+                continue
+            }
+            let token = Int(tree.tokens[node])
+            if token >= 0 { mask[token >> 6] |= 1 << UInt64(token & 63) }
+            stack[depth + 1] = next
+            node += 1
+        }
+    }
+
+    // MARK: Forced text
+
+    /// The bytes of some tokens.
+    package func text(of ids: [Int]) -> [UInt8] {
+        ids.flatMap { vocabulary.isText($0) ? vocabulary.bytes($0) : [] }
+    }
+
+    /// The bytes that must come next, and whether they are the last of the text.
+    package func forced(_ state: State) -> (bytes: [UInt8], isAll: Bool) {
+        guard !isFree(state) else { return ([], false) }
+        let automaton = automata[Int(state.part)]
+        var bytes: [UInt8] = []
+        var place = state.place
+        while bytes.count < Self.mostForced, let byte = automaton.onlyByte(place) {
+            bytes.append(byte)
+            place = automaton.next(place, byte)
+        }
+        return (bytes, !isFreeAfterwards && automaton.isFinished(place))
+    }
+
+    /// Bytes that are taken as forced at once.
+    private static let mostForced = 512
+}

@@ -1,0 +1,122 @@
+import HubCore
+import HubTokenizers
+
+/// How a model writes what is not the text of an answer: its reasoning and its tool calls. Models learn the form from
+/// their chat template, so the template says which it is.
+struct AnswerFormat: Sendable, Hashable {
+    /// A pair of texts around something.
+    struct Brackets: Sendable, Hashable {
+        var opening: String
+        var closing: String
+    }
+
+    /// How tool calls are written.
+    struct Calls: Sendable, Hashable {
+        /// Texts of a template, one of which shows that its model writes calls so.
+        var evidence: [String]
+        /// What begins a call.
+        var opening: String
+        /// What ends it; nil if the next call or the end of the answer does.
+        var closing: String?
+        var syntax: CallSyntax
+        /// What stands around several calls.
+        var wrapping: Brackets?
+        /// Parts of a call that are tokens of their own.
+        var parts: [String] = []
+        /// Tokens that end an answer besides those that the model's settings name.
+        var ends: [String] = []
+    }
+
+    /// The tool calls; nil for a model that knows none.
+    var calls: Calls?
+    /// What is around the reasoning; nil for a model that does not reason, and in ``CallSyntax/channels``.
+    var reasoning: Brackets?
+
+    /// The forms of calls by their evidence, the more particular first.
+    static let calls: [Calls] = [
+        Calls(
+            evidence: ["<|channel|>"], opening: "<|start|>", syntax: .channels,
+            parts: ["<|channel|>", "<|constrain|>", "<|message|>", "<|end|>", "<|call|>", "<|return|>"],
+            ends: ["<|call|>", "<|return|>"]),
+        Calls(
+            evidence: ["<|tool_call>"], opening: "<|tool_call>", closing: "<tool_call|>", syntax: .marked,
+            parts: ["<|\"|>"], ends: ["<|tool_response>"]),
+        Calls(
+            evidence: ["<｜tool▁call▁begin｜>"], opening: "<｜tool▁call▁begin｜>", closing: "<｜tool▁call▁end｜>",
+            syntax: .named(separator: "<｜tool▁sep｜>"),
+            wrapping: Brackets(opening: "<｜tool▁calls▁begin｜>", closing: "<｜tool▁calls▁end｜>"),
+            parts: ["<｜tool▁sep｜>"]),
+        Calls(
+            evidence: ["<|tool_call_argument_begin|>"], opening: "<|tool_call_begin|>",
+            closing: "<|tool_call_end|>", syntax: .named(separator: "<|tool_call_argument_begin|>"),
+            wrapping: Brackets(
+                opening: "<|tool_calls_section_begin|>", closing: "<|tool_calls_section_end|>"),
+            parts: ["<|tool_call_argument_begin|>"]),
+        Calls(
+            evidence: ["[TOOL_CALLS]"], opening: "[TOOL_CALLS]", syntax: .listOrNamed,
+            parts: ["[CALL_ID]", "[ARGS]"]),
+        Calls(
+            evidence: ["<arg_key>"], opening: "<tool_call>", closing: "</tool_call>",
+            syntax: .elements(
+                key: Brackets(opening: "<arg_key>", closing: "</arg_key>"),
+                value: Brackets(opening: "<arg_value>", closing: "</arg_value>"))),
+        Calls(
+            evidence: ["<seed:tool_call>"], opening: "<seed:tool_call>", closing: "</seed:tool_call>",
+            syntax: .parameters),
+        Calls(evidence: ["<function="], opening: "<tool_call>", closing: "</tool_call>", syntax: .parameters),
+        Calls(
+            evidence: ["<tool_call>"], opening: "<tool_call>", closing: "</tool_call>", syntax: .json("arguments")),
+        // Llama 3 and 4: the answer itself is the call, with or without the marker.
+        Calls(
+            evidence: ["<|python_tag|>", "\"parameters\": dictionary of argument name"], opening: "<|python_tag|>",
+            syntax: .json("parameters"), ends: ["<|eom_id|>"]),
+    ]
+
+    /// What is around reasoning, the more particular first.
+    static let reasoning = [
+        Brackets(opening: "<|channel>thought\n", closing: "<channel|>"),
+        Brackets(opening: "[THINK]", closing: "[/THINK]"),
+        Brackets(opening: "<seed:think>", closing: "</seed:think>"),
+        Brackets(opening: "<|START_THINKING|>", closing: "<|END_THINKING|>"),
+        Brackets(opening: "<think>", closing: "</think>"),
+    ]
+
+    /// The form of a model's answers by its template, and for reasoning by its vocabulary: not every template that
+    /// leaves reasoning to the model mentions it.
+    init(template: String, tokenizer: Tokenizer?) {
+        calls = Self.calls.first { $0.evidence.contains { template.contains($0) } }
+        guard calls?.syntax != .channels else { return }
+        reasoning = Self.reasoning.first { brackets in
+            template.contains(brackets.opening) || template.contains(brackets.closing)
+                || tokenizer?.id(of: brackets.closing) != nil
+        }
+    }
+
+    /// A format with these parts.
+    init(calls: Calls?, reasoning: Brackets?) {
+        self.calls = calls
+        self.reasoning = reasoning
+    }
+
+    /// Whether an answer that is JSON may be a call without its marker.
+    var mayBeBare: Bool { calls?.syntax == .json("parameters") }
+
+    /// What the parts of an answer are told from each other by.
+    var markers: [String] {
+        var all = [reasoning?.opening, reasoning?.closing].compactMap { $0 }
+        guard let calls else { return all }
+        all += [calls.opening] + [calls.closing].compactMap { $0 }
+        if calls.syntax == .channels { all += calls.parts }
+        if let wrapping = calls.wrapping { all += [wrapping.opening, wrapping.closing] }
+        return all
+    }
+
+    /// The special tokens among these, which decoding must not leave out.
+    func tokens(_ tokenizer: Tokenizer) throws(AIError) -> Set<Int> {
+        var ids: Set<Int> = []
+        for text in markers + (calls?.parts ?? []) {
+            ids.formUnion(try tokenizer.encode(text, addSpecialTokens: false).filter(tokenizer.isSpecial))
+        }
+        return ids
+    }
+}
