@@ -2,20 +2,20 @@ package import HubCore
 
 /// What `hub adopt` did to one name.
 package struct Adoption: Sendable, Hashable {
-    /// The name that was replaced or made.
+    /// The name that was replaced, or the file that is registered.
     package var path: String
-    /// The file with the same content.
+    /// The file with the same content; of a registered one the program that keeps it.
     package var source: String
     package var sha256: String
     package var size: Int64
-    /// `reflink` or `hardlink`.
+    /// `reflink`, `hardlink` or `register`.
     package var action: String
-    /// Whether there was no such file before.
-    package var isNew: Bool
+    /// When the content was last changed under this name before, in seconds since 1970.
+    package var modified: Double
 
-    package init(path: String, source: String, sha256: String, size: Int64, action: String, isNew: Bool) {
+    package init(path: String, source: String, sha256: String, size: Int64, action: String, modified: Double) {
         (self.path, self.source, self.sha256, self.size) = (path, source, sha256, size)
-        (self.action, self.isNew) = (action, isNew)
+        (self.action, self.modified) = (action, modified)
     }
 }
 
@@ -30,20 +30,23 @@ extension Catalog {
     }
 
     /// The SHA-256 of a file in this state; nil if it is not known.
-    package func digest(device: UInt64, _ stamp: FileStamp) throws(AIError) -> String? {
+    package func digest(of file: FileFingerprint) throws(AIError) -> String? {
         try read { connection in
             try connection.first(
-                "SELECT sha256 FROM digests WHERE device = ? AND inode = ? AND size = ? AND modified = ?",
-                Int64(bitPattern: device), Int64(bitPattern: stamp.inode), stamp.size, stamp.modified
+                "SELECT sha256 FROM digests WHERE device = ? AND inode = ? AND size = ? AND modified = ? AND changed = ?",
+                Int64(bitPattern: file.device), Int64(bitPattern: file.inode), file.size, file.modified, file.changed
             ) { $0.text(0) }
         }
     }
 
-    package func remember(digest: String, device: UInt64, _ stamp: FileStamp) throws(AIError) {
+    package func remember(digest: String, of file: FileFingerprint) throws(AIError) {
         try write { connection in
             try connection.run(
-                "INSERT OR REPLACE INTO digests (device, inode, size, modified, sha256) VALUES (?, ?, ?, ?, ?)",
-                Int64(bitPattern: device), Int64(bitPattern: stamp.inode), stamp.size, stamp.modified, digest)
+                """
+                INSERT OR REPLACE INTO digests (device, inode, size, modified, changed, sha256) VALUES (?, ?, ?, ?, ?, ?)
+                """,
+                Int64(bitPattern: file.device), Int64(bitPattern: file.inode), file.size, file.modified,
+                file.changed, digest)
         }
     }
 
@@ -76,11 +79,11 @@ extension Catalog {
     package func adoptions() throws(AIError) -> [Adoption] {
         try read { connection in
             try connection.query(
-                "SELECT path, source, sha256, size, action, is_new FROM adoptions ORDER BY adopted_at DESC, path DESC"
+                "SELECT path, source, sha256, size, action, modified FROM adoptions ORDER BY adopted_at DESC, path DESC"
             ) { row in
                 Adoption(
                     path: row.text(0), source: row.text(1), sha256: row.text(2), size: row.int(3),
-                    action: row.text(4), isNew: row.bool(5))
+                    action: row.text(4), modified: row.double(5))
             }
         }
     }
@@ -94,14 +97,16 @@ extension Catalog {
         try write(isPrecious: true) { connection in
             try connection.run(
                 """
-                INSERT OR REPLACE INTO adoptions (path, source, sha256, size, action, is_new, adopted_at)
+                INSERT OR REPLACE INTO adoptions (path, source, sha256, size, action, modified, adopted_at)
                 VALUES (?, ?, ?, ?, ?, ?, ?)
                 """, adoption.path, adoption.source, adoption.sha256, adoption.size, adoption.action,
-                adoption.isNew, now)
+                adoption.modified, now)
         }
     }
 
     package func forget(_ adoption: Adoption) throws(AIError) {
-        try write(isPrecious: true) { try $0.run("DELETE FROM adoptions WHERE path = ?", adoption.path) }
+        try write(isPrecious: true) { 
+            try $0.run("DELETE FROM adoptions WHERE path = ? AND action = ?", adoption.path, adoption.action)
+        }
     }
 }

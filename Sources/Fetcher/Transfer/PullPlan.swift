@@ -45,8 +45,8 @@ package struct PullPlan: Sendable {
     /// Whether the repository is new to the cache.
     let isNew: Bool
 
-    /// Sources that may be cloned or copied but not linked: another program may write into them.
-    private(set) var unlinkable: Set<String> = []
+    /// Sources that are files of other programs: they are cloned or copied, never linked.
+    private(set) var foreign: Set<String> = []
 
     /// Bytes of partials that a pull uses or removes, by path.
     private(set) var reservedBytes: [String: Int64] = [:]
@@ -175,7 +175,8 @@ package struct PullPlan: Sendable {
         }
     }
 
-    /// Takes missing files from other programs' stores, as hub adopt registered them.
+    /// Takes missing files from other programs' stores, as hub adopt registered them. The cache gets a copy of its own:
+    /// one name less is hub adopt's work, which asks and can undo it.
     mutating func take(_ registered: [String: Adoption]) throws(AIError) {
         for index in files.indices where files[index].state.isMissing && files[index].file.isLFS {
             guard let known = registered[files[index].file.digest.hex],
@@ -183,7 +184,7 @@ package struct PullPlan: Sendable {
                 status.size == files[index].file.size
             else { continue }
             files[index].state = .elsewhere(known.path)
-            if StoreTool(rawValue: known.source)?.keepsFilesUnchanged != true { unlinkable.insert(known.path) }
+            foreign.insert(known.path)
         }
     }
 

@@ -20,7 +20,7 @@ extension PullSession {
             func adopt(_ source: String) throws -> BlobReuse.Outcome {
                 try BlobReuse.adopt(
                     file.file, from: source, to: file.places,
-                    links: file.job.destination.isCache && !file.job.unlinkable.contains(source),
+                    links: file.job.destination.isCache && !file.job.foreign.contains(source),
                     isCancelled: { file.isCancelled.load(ordering: .relaxed) },
                     progress: { file.adopted.add(Int64($0), ordering: .relaxed) })
             }

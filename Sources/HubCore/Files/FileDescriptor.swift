@@ -239,6 +239,13 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return true
     }
 
+    /// fchown(2)
+    package func setOwner(_ owner: UInt32, group: UInt32) throws(AIError) {
+        guard fchown(raw, uid_t(owner), gid_t(group)) == 0 else {
+            throw .system("cannot change the owner of", path: path, errno: errno)
+        }
+    }
+
     /// fchmod(2)
     package func setMode(_ mode: UInt32) throws(AIError) {
         guard fchmod(raw, mode_t(mode)) == 0 else {

@@ -33,7 +33,7 @@ import Testing
         #expect(set["budget_bytes"]?.int == 1_000_000_000 && set.objects("plan").isEmpty)
         #expect(try #require(set["used_bytes"]?.int) >= 2 * mebibyte)
         let shown = try await stage.run("budget").output
-        #expect(shown.contains("of 1.0 GB are used; org/* stay; only what was not used for 30d goes"))
+        #expect(shown.contains("of 1.0 GB are used; org/* stay; only what was not used for 1mo goes"))
         #expect(try await stage.run("budget", "--off").output == "no budget is set\n")
         #expect(try await stage.run("budget").output == "no budget is set\n")
         #expect(try await cached() == ["org/one", "org/two"])

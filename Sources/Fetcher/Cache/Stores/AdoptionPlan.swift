@@ -28,6 +28,15 @@ package struct AdoptionPlan: Sendable {
         package var saves: Int64
         /// The file whose name or blocks are replaced: a blob of the cache, or a second copy; nil if the cache has none.
         package var target: String?
+
+        /// What carrying it out reads: for a hard link both files, for a reflink nothing, because the kernel compares.
+        package var readBytes: Int64 {
+            switch action {
+            case .reflink: 0
+            case .hardlink: 2 * size
+            case .register: size
+            }
+        }
     }
 
     package internal(set) var rows: [Row] = []
@@ -36,10 +45,12 @@ package struct AdoptionPlan: Sendable {
     /// Finds what can become one. Reads nothing but states; ``StoreSurvey/prove(_:progress:)`` comes first.
     ///
     /// - Parameters:
-    ///   - tools: takes only files of these stores; nil for all.
+    ///   - stores: takes only files of these stores; nil for all.
+    ///   - registered: files that pulls take already, by SHA-256.
     ///   - names: what known commits have files of a digest.
     package init(
         _ survey: StoreSurvey, in layout: CacheLayout, from stores: Set<Store>? = nil,
+        registered: [String: String] = [:],
         names: (String) -> (repository: Repository, commit: Commit, path: String)? = { _ in nil }
     ) {
         let mayTake: (StoreSurvey.Place) -> Bool = { place in
@@ -58,16 +69,29 @@ package struct AdoptionPlan: Sendable {
             }
         }
         for (digest, found) in byDigest.sorted(by: { $0.key < $1.key }) where !found.foreign.isEmpty {
-            // Others can be linked to a file that is never written into.
-            let isKept = { (place: StoreSurvey.Place) in survey.stores[place.store].store.tool.keepsFilesUnchanged }
-            let foreign = found.foreign.filter(isKept) + found.foreign.filter { !isKept($0) }
-            add(digest, found.own, foreign, survey, names(digest))
+            add(digest, found.own, Self.ranked(found.foreign, survey), survey, registered[digest], names(digest))
         }
+    }
+
+    /// The copies, the one first that all others can share best: proven, of a program that never writes into it, and
+    /// with the most names, because a file with several of them is never replaced.
+    private static func ranked(_ copies: [StoreSurvey.Place], _ survey: StoreSurvey) -> [StoreSurvey.Place] {
+        func rank(_ place: StoreSurvey.Place) -> (Int, Int, Int64) {
+            let file = survey[place]
+            return (
+                survey.proven.contains(file.identity) ? 0 : 1,
+                survey.stores[place.store].store.tool.keepsFilesUnchanged ? 0 : 1, -Int64(file.file.links)
+            )
+        }
+        return copies.enumerated().sorted { one, other in
+            let (left, right) = (rank(one.element), rank(other.element))
+            return left == right ? one.offset < other.offset : left < right
+        }.map(\.element)
     }
 
     private mutating func add(
         _ digest: String, _ own: [StoreSurvey.Place], _ foreign: [StoreSurvey.Place], _ survey: StoreSurvey,
-        _ name: (repository: Repository, commit: Commit, path: String)?
+        _ registered: String?, _ name: (repository: Repository, commit: Commit, path: String)?
     ) {
         // The first copy of another program is the one that all share.
         let first = foreign[0]
@@ -88,7 +112,7 @@ package struct AdoptionPlan: Sendable {
             rows.append(row(first, link, saves: survey[target].bytes, target: target))
         }
         // A cache without the content gets a name for it, or remembers where it is.
-        if own.isEmpty { rows.append(row(first, .register, saves: 0, target: nil)) }
+        if own.isEmpty, registered != survey.path(first) { rows.append(row(first, .register, saves: 0, target: nil)) }
     }
 
     /// Leaves out files that a program has open: their space would stay in use.

@@ -2,12 +2,12 @@ package import Catalog
 package import HubCore
 
 /// Carries out an ``AdoptionPlan``, and undoes it. Killed at any moment, every name has its content: a name is replaced
-/// by one rename, after the content that stays was read whole.
+/// by one rename, after both files were read whole and were the same, and only while it is still the file that was read.
 package struct AdoptionRun {
-    package enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable {
         case done(freed: Int64)
         /// Nothing was changed, and why.
-        case kept(String)
+        case kept(AIError)
     }
 
     let layout: CacheLayout
@@ -21,25 +21,11 @@ package struct AdoptionRun {
     /// - Parameter progress: called with further bytes read; may throw to stop.
     package func carryOut(_ row: AdoptionPlan.Row, progress: (Int) throws -> Void) throws -> Outcome {
         guard let target = row.target else { return try register(row, progress) }
-        return try withLock(target) { try join(target, row, progress) }
-    }
-
-    private func join(_ target: String, _ row: AdoptionPlan.Row, _ progress: (Int) throws -> Void) throws -> Outcome
-    {
-        let source = try FileDescriptor(unnoticed: row.path)
-        let before = try source.status()
-        guard before.kind == .file, before.size == row.size else { return .kept("it has changed") }
-        try catalog.remember(
-            Adoption(
-                path: target, source: row.path, sha256: row.sha256, size: row.size, action: row.action.rawValue,
-                isNew: false), at: Timestamp.now)
-        let outcome =
-            row.action == .reflink
-            ? try share(source, target, row) : try replace(target, by: source, before, row, progress)
-        if case .kept = outcome, let made = try catalog.adoptions().first(where: { $0.path == target }) {
-            try catalog.forget(made)
+        return try withLock(target) {
+            let source = try FileDescriptor(unnoticed: row.path)
+            return row.action == .reflink
+                ? try share(source, target, row) : try replace(target, by: source, row, progress)
         }
-        return outcome
     }
 
     /// The kernel compares the bytes itself.
@@ -47,85 +33,114 @@ package struct AdoptionRun {
         -> Outcome
     {
         let to = try FileDescriptor(target, [.write])
+        let adoption = Adoption(
+            path: target, source: row.path, sha256: row.sha256, size: row.size, action: row.action.rawValue,
+            modified: try to.status().modified)
+        try catalog.remember(adoption, at: Timestamp.now)
         guard source.shareBlocks(with: to, size: row.size) else {
-            return .kept("the file system cannot share their blocks, or they differ")
+            try catalog.forget(adoption)
+            return .kept(
+                AIError(
+                    .fileChanged, "its blocks cannot be shared with \(target.printable), or their bytes differ",
+                    context: .init(path: target)))
         }
         return .done(freed: row.size)
     }
 
     private func replace(
-        _ target: String, by source: borrowing FileDescriptor, _ before: FileStatus, _ row: AdoptionPlan.Row,
+        _ target: String, by source: borrowing FileDescriptor, _ row: AdoptionPlan.Row,
         _ progress: (Int) throws -> Void
     ) throws -> Outcome {
-        let hasher = ContentHasher()
-        try hasher.update(source, progress: progress)
-        guard hasher.finish().hex == row.sha256 else {
-            return .kept("its content is not what its name says; hub verify checks the cache")
+        let second = try FileDescriptor(unnoticed: target)
+        let (before, old) = (try source.status(), try second.status())
+        guard SharedContent.canLink(before, over: old) else { return .kept(Self.changed(target)) }
+        if let fault = try Self.fault(source, before, row, progress) { return .kept(fault) }
+        if let fault = try Self.fault(second, old, row, progress) { return .kept(fault) }
+        let adoption = Adoption(
+            path: target, source: row.path, sha256: row.sha256, size: row.size, action: row.action.rawValue,
+            modified: old.modified)
+        try catalog.remember(adoption, at: Timestamp.now)
+        if let fault = try link(row.path, before, over: target, old) {
+            try catalog.forget(adoption)
+            return .kept(fault)
         }
-        let freed = try FileSystem.linkStatus(target).map { $0.links == 1 ? $0.size : 0 } ?? 0
+        return .done(freed: old.size)
+    }
+
+    /// Replaces a name, if both are still the files that were read.
+    private func link(_ source: String, _ before: FileStatus, over target: String, _ old: FileStatus) throws
+        -> AIError?
+    {
         let temporary = Self.temporary(target)
         try FileSystem.remove(temporary)
         defer { _ = try? FileSystem.remove(temporary) }
-        do throws(AIError) { try FileSystem.createHardLink(row.path, at: temporary) } catch {
-            return .kept(error.message)
-        }
-        // The name could have been given to another file since it was opened.
-        let made = try FileSystem.linkStatus(temporary)
-        guard let made, made.inode == before.inode, made.device == before.device, made.stamp == before.stamp else {
-            return .kept("it has changed")
-        }
+        do throws(AIError) { try FileSystem.createHardLink(source, at: temporary) } catch { return error }
+        // The new name changes the time of the inode, and nothing else.
+        guard let made = try FileSystem.linkStatus(temporary), made.device == before.device,
+            made.stamp == before.stamp, SharedContent.canLink(made, over: old)
+        else { return Self.changed(source) }
+        guard try FileSystem.linkStatus(target)?.fingerprint == old.fingerprint else { return Self.changed(target) }
         try FileSystem.rename(temporary, to: target)
         try FileSystem.synchronizeDirectory(Path.parent(target))
-        return .done(freed: freed)
+        return nil
     }
 
     private func register(_ row: AdoptionPlan.Row, _ progress: (Int) throws -> Void) throws -> Outcome {
-        let hasher = ContentHasher()
-        try hasher.update(FileDescriptor(unnoticed: row.path), progress: progress)
-        guard hasher.finish().hex == row.sha256 else { return .kept("its content is not what its name says") }
+        let source = try FileDescriptor(unnoticed: row.path)
+        let status = try source.status()
+        if let fault = try Self.fault(source, status, row, progress) { return .kept(fault) }
         try catalog.remember(
             Adoption(
-                path: row.path, source: row.tool.rawValue, sha256: row.sha256, size: row.size, action: "register",
-                isNew: false), at: Timestamp.now)
+                path: row.path, source: row.tool.rawValue, sha256: row.sha256, size: row.size,
+                action: row.action.rawValue, modified: status.modified), at: Timestamp.now)
         return .done(freed: 0)
     }
 
     // MARK: Undoing
 
     /// Makes a separate copy again, or forgets where content was.
-    package func undo(_ adoption: Adoption) throws -> Outcome {
-        if adoption.action == "register" {
+    ///
+    /// - Parameter progress: called with further bytes copied; may throw to stop.
+    package func undo(_ adoption: Adoption, progress: (Int) throws -> Void) throws -> Outcome {
+        if adoption.action == AdoptionPlan.Action.register.rawValue {
             try catalog.forget(adoption)
             return .done(freed: 0)
         }
         return try withLock(adoption.path) {
+            try FileSystem.remove(Self.temporary(adoption.path))
             if let status = try FileSystem.linkStatus(adoption.path), status.kind == .file,
-                isShared(adoption, status)
+                try isShared(adoption, status)
             {
-                try Self.separate(adoption.path, status)
+                if let fault = try Self.separate(adoption, progress) { return .kept(fault) }
             }
             try catalog.forget(adoption)
             return .done(freed: 0)
         }
     }
 
-    private func isShared(_ adoption: Adoption, _ status: FileStatus) -> Bool {
+    /// Whether the name still shares its content with one that hub linked it to; another link to it is its user's own.
+    private func isShared(_ adoption: Adoption, _ status: FileStatus) throws -> Bool {
         guard adoption.action == AdoptionPlan.Action.hardlink.rawValue else {
             return FileDigest.areClones(adoption.path, adoption.source)
         }
-        // The other name may be gone by now; then this one is alone.
-        return status.links > 1
+        let linked = try catalog.adoptions().filter {
+            $0.sha256 == adoption.sha256 && $0.action == adoption.action && $0.path != adoption.path
+        }
+        return try ([adoption.source] + linked.map(\.path)).contains { path in
+            guard let other = try FileSystem.linkStatus(path) else { return false }
+            return other.device == status.device && other.inode == status.inode
+        }
     }
 
-    /// Replaces a name by a copy of its bytes of its own.
-    private static func separate(_ path: String, _ status: FileStatus) throws {
+    /// Replaces a name by a copy of its bytes of its own, as it was before.
+    private static func separate(_ adoption: Adoption, _ progress: (Int) throws -> Void) throws -> AIError? {
+        let path = adoption.path
         let temporary = temporary(path)
-        try FileSystem.remove(temporary)
         defer { _ = try? FileSystem.remove(temporary) }
         let source = try FileDescriptor(unnoticed: path)
+        let status = try source.status()
         do {
-            let copy = try FileDescriptor(temporary, [.write, .create, .exclusive])
-            try copy.setMode(status.mode)
+            let copy = try FileDescriptor(temporary, [.write, .create, .exclusive], mode: 0o600)
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
             defer { buffer.deallocate() }
             var offset: Int64 = 0
@@ -134,18 +149,60 @@ package struct AdoptionRun {
                 if count == 0 { break }
                 try copy.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
                 offset += Int64(count)
+                try progress(count)
             }
+            guard offset == status.size else { return changed(path) }
+            let made = try copy.status()
+            if made.owner != status.owner || made.group != status.group {
+                try copy.setOwner(status.owner, group: status.group)
+            }
+            try copy.setMode(status.mode)
             try copy.synchronizeData()
         }
-        try FileSystem.setTimes(temporary, accessed: status.accessed, modified: status.modified)
+        try FileSystem.setTimes(temporary, accessed: status.accessed, modified: adoption.modified)
+        guard try FileSystem.linkStatus(path)?.fingerprint == status.fingerprint else { return changed(path) }
         try FileSystem.rename(temporary, to: path)
         try FileSystem.synchronizeDirectory(Path.parent(path))
+        return nil
+    }
+
+    // MARK: Proofs
+
+    /// Reads a file whole; nil if it is what the row says and nobody wrote to it meanwhile.
+    private static func fault(
+        _ file: borrowing FileDescriptor, _ status: FileStatus, _ row: AdoptionPlan.Row,
+        _ progress: (Int) throws -> Void
+    ) throws -> AIError? {
+        guard status.kind == .file, status.size == row.size else { return changed(file.path) }
+        let hasher = ContentHasher()
+        try hasher.update(file, progress: progress)
+        guard try file.status().fingerprint == status.fingerprint else { return changed(file.path) }
+        guard hasher.finish().hex == row.sha256 else {
+            return AIError(
+                .digestMismatch, "the content of \(file.path.printable) is not what its name says",
+                context: .init(path: file.path))
+        }
+        return nil
+    }
+
+    private static func changed(_ path: String) -> AIError {
+        AIError(.fileChanged, "\(path.printable) was changed meanwhile", context: .init(path: path))
     }
 
     // MARK: Places
 
+    /// Removes what adopting that was killed left beside its names.
+    package func sweep() throws {
+        for adoption in try catalog.adoptions() where adoption.action != AdoptionPlan.Action.register.rawValue {
+            _ = try withLock(adoption.path) {
+                try FileSystem.remove(Self.temporary(adoption.path))
+                return .done(freed: 0)
+            }
+        }
+    }
+
     /// Beside the name: in a cache as pulls name their copies, elsewhere as downloads that other programs skip.
-    private static func temporary(_ path: String) -> String {
+    static func temporary(_ path: String) -> String {
         Path.name(Path.parent(path)) == "blobs" ? path + ".hub.copy.incomplete" : path + ".hub.part"
     }
 
@@ -159,7 +216,8 @@ package struct AdoptionRun {
         let folder = RepositoryFolder(cache: layout, name: Path.name(repository))
         let attempt = try FileLock.attempt(folder.lock(Path.name(path)))
         switch consume attempt {
-        case .held: return .kept("another process is fetching it")
+        case .held:
+            return .kept(AIError(.ioError, "another process is fetching it", context: .init(path: path)))
         case .unsupported: return try body()
         case .taken(let lock):
             let outcome = try body()

@@ -8,6 +8,8 @@ package struct StoreSurvey: Sendable {
     package private(set) var digests: [PhysicalFile.Identity: String] = [:]
     /// Those that were read, now or earlier, and have not changed since.
     package private(set) var proven: Set<PhysicalFile.Identity> = []
+    /// What ``prove(_:progress:)`` could not read, or found to be other content than its program claims: a sentence each.
+    package private(set) var remarks: [String] = []
     private let catalog: DispensableCatalog
 
     /// A file of a store.
@@ -85,7 +87,28 @@ package struct StoreSurvey: Sendable {
         }
     }
 
-    /// Reads files, unless they were read in their present state already.
+    /// Files that other programs name by a digest which another file has too: before one takes the place of the other,
+    /// the claim is held against the bytes.
+    ///
+    /// - Parameter stores: looks only at these; nil for all.
+    package func claimedCopies(in stores: Set<Store>?) -> [Place] {
+        var byDigest: [String: Set<PhysicalFile.Identity>] = [:]
+        for place in places {
+            let identity = self[place].identity
+            if let digest = digests[identity] { byDigest[digest, default: []].insert(identity) }
+        }
+        var seen: Set<PhysicalFile.Identity> = []
+        return places.filter { place in
+            let (store, identity) = (self.stores[place.store].store, self[place].identity)
+            guard store.tool != .huggingface, stores?.contains(store) ?? true, let digest = digests[identity],
+                !proven.contains(identity), byDigest[digest]!.count > 1
+            else { return false }
+            return seen.insert(identity).inserted
+        }
+    }
+
+    /// Reads files, unless they were read in their present state already. One that cannot be read is no copy of another:
+    /// it is remarked, and the others are read.
     ///
     /// - Parameter progress: called from several threads with further bytes read; may throw to stop.
     package mutating func prove(_ wanted: [Place], progress: @Sendable (Int) throws -> Void) throws {
@@ -99,12 +122,22 @@ package struct StoreSurvey: Sendable {
         }
         let all = found.withLock { $0 }
         for index in files.indices {
-            // An unreadable file is no copy that could be linked; what stops everything is thrown.
+            let (path, identity) = (files[index].path, files[index].file.identity)
             do {
-                guard let digest = try all[index]!.get() else { continue }
-                digests[files[index].file.identity] = digest
-                proven.insert(files[index].file.identity)
-            } catch let error as AIError where error.code == .permissionDenied { continue }
+                guard let digest = try all[index]!.get() else {
+                    remarks.append("\(path.printable) is left out: it was changed meanwhile")
+                    continue
+                }
+                if let claim = digests[identity], claim != digest {
+                    digests[identity] = nil
+                    remarks.append("\(path.printable) is left out: its content is not what its name says")
+                    continue
+                }
+                digests[identity] = digest
+                proven.insert(identity)
+            } catch let error as AIError where error.code != .cancelled {
+                remarks.append("\(path.printable) is left out: \(error.message)")
+            }
         }
     }
 
@@ -141,17 +174,17 @@ package enum FileDigest {
         let status = try descriptor.status()
         guard PhysicalFile(status).identity == file.identity, status.size == file.file.size else { return nil }
         let known = catalog.use { catalog throws(AIError) in
-            try catalog.digest(device: status.device, status.stamp)
+            try catalog.digest(of: status.fingerprint)
         }
         if let known = known ?? nil { return known }
         let hasher = ContentHasher()
         try hasher.update(descriptor, progress: progress)
         let digest = hasher.finish().hex
-        guard try descriptor.status().stamp == status.stamp else { return nil }
+        guard try descriptor.status().fingerprint == status.fingerprint else { return nil }
         // A file written within the clock's tick could change again without a trace.
-        if Int64(Timestamp.now * 1e9) - status.modifiedNanoseconds > 100_000_000 {
+        if Int64(Timestamp.now * 1e9) - status.changedNanoseconds > 100_000_000 {
             catalog.use { catalog throws(AIError) in
-                try catalog.remember(digest: digest, device: status.device, status.stamp)
+                try catalog.remember(digest: digest, of: status.fingerprint)
             }
         }
         return digest

@@ -5,7 +5,7 @@ import HubCore
 extension AdoptCommand {
     static func run(_ context: Context, _ request: Request) async throws {
         let workspace = try await context.workspace(needsCatalog: true)
-        guard let catalog = workspace.catalog else { throw workspace.catalogFault ?? AIError(.catalogUnusable, "") }
+        guard let catalog = workspace.catalog else { throw workspace.catalogFault ?? AIError(.catalogUnusable, "the catalog cannot be used") }
         let run = AdoptionRun(workspace.layout, catalog)
         if request.undo { return try await undo(run, catalog, request, context) }
         let plan = try await plan(request.words, workspace, context)
@@ -39,11 +39,16 @@ extension AdoptCommand {
             words.isEmpty
             ? nil : Set(survey.stores.map(\.store).filter { tools.contains($0.tool) || paths.contains($0.path) })
         try await survey.prove(survey.unread(in: chosen), context)
+        try await survey.prove(survey.claimedCopies(in: chosen), context)
+        for remark in survey.remarks { context.output.warning(remark) }
         try await askForNames(survey, chosen, workspace, context)
         let openFiles = try await workspace.protection(for: Set(survey.places.map { survey[$0].identity }))
             .openFiles
         return try await Blocking.run { [survey] in
-            var plan = AdoptionPlan(survey, in: workspace.layout, from: chosen) { digest in
+            let registered = workspace.dispensable.use { catalog throws(AIError) in try catalog.registered() } ?? [:]
+            var plan = AdoptionPlan(
+                survey, in: workspace.layout, from: chosen, registered: registered.mapValues(\.path)
+            ) { digest in
                 let known = workspace.dispensable.use { catalog throws(AIError) in
                     try catalog.places(ofSHA256: digest)
                 }
@@ -98,7 +103,8 @@ extension AdoptCommand {
         defer { renderer.finish() }
         context.interruption.kept = "what was linked stays linked; hub adopt --undo separates it again"
         defer { context.interruption.kept = nil }
-        let total = plan.rows.reduce(0) { $0 + ($1.action == .reflink ? 0 : $1.size) }
+        let total = plan.rows.reduce(0) { $0 + $1.readBytes }
+        try await Blocking.run { try run.sweep() }
         var (done, saved): (Int64, Int64) = (0, 0)
         var failures = Failures()
         var rows: [AdoptionPlan.Row] = []
@@ -115,21 +121,19 @@ extension AdoptCommand {
                         renderer.update(snapshot)
                     }
                 }
-                if row.action != .reflink { done += row.size }
+                done += row.readBytes
                 switch outcome {
                 case .done(let freed):
                     saved += freed
                     rows.append(row)
-                case .kept(let why):
-                    throw AIError(
-                        .ioError, "\(row.path.printable) was left as it is: \(why)", context: .init(path: row.path))
+                case .kept(let fault): throw leftAlone(row.target ?? row.path, fault)
                 }
             }
         }
         renderer.finish()
         var result = plan
         result.keep(rows)
-        context.output.document(view.json(result, saved: saved, isDone: true))
+        context.output.document(view.json(result, saved: saved, isDone: failures.first == nil))
         context.output.line(
             Styled("\(ByteCount(saved)) saved", .strong) + "; hub adopt --undo separates the copies again")
         try failures.finish()
@@ -154,16 +158,44 @@ extension AdoptCommand {
             try await context.confirm(
                 "Make separate copies again?", isGiven: request.yes, otherwise: "refusing to copy without a yes")
         else { return context.output.note("nothing was changed") }
+        let failures = try await separate(adoptions, run, context)
+        context.output.document(view.json(undoing: adoptions, isDone: failures.first == nil))
+        try failures.finish()
+    }
+
+    private static func separate(_ adoptions: [Adoption], _ run: AdoptionRun, _ context: Context) async throws
+        -> Failures
+    {
+        let renderer = context.progress()
+        defer { renderer.finish() }
+        context.interruption.kept = "what was separated stays so; the same command continues with the rest"
+        defer { context.interruption.kept = nil }
+        let total = adoptions.reduce(0) { $0 + AdoptView.cost($1) }
+        var done: Int64 = 0
         var failures = Failures()
         for adoption in adoptions {
             try await failures.attempt(context.output) {
-                let outcome = try await Blocking.run { try run.undo(adoption) }
-                if case .kept(let why) = outcome {
-                    throw AIError(.ioError, "\(adoption.path.printable) was left as it is: \(why)")
+                let start = done
+                done += AdoptView.cost(adoption)
+                let outcome = try await Blocking.runCancellable { check in
+                    var copied: Int64 = 0
+                    return try run.undo(adoption) { count in
+                        try check()
+                        copied += Int64(count)
+                        var snapshot = ProgressSnapshot(title: Path.name(adoption.path), phase: "copying")
+                        (snapshot.doneBytes, snapshot.totalBytes) = (start + copied, total)
+                        renderer.update(snapshot)
+                    }
                 }
+                if case .kept(let fault) = outcome { throw leftAlone(adoption.path, fault) }
             }
         }
-        context.output.document(view.json(undoing: adoptions, isDone: failures.first == nil))
-        try failures.finish()
+        return failures
+    }
+
+    private static func leftAlone(_ path: String, _ fault: AIError) -> AIError {
+        var error = fault
+        error.message = "\(path.printable) was left as it is: \(fault.message)"
+        return error
     }
 }

@@ -16,11 +16,12 @@ enum AdoptCommand {
 
             reflink: both files stay and share their blocks, on btrfs and XFS; a program that writes into one of them does not \
             change the other. hardlink: one name is replaced by a second name of the other file, where the file system has no \
-            reflinks, both files have one owner, and both programs never write into finished files (the cache, ollama, LM \
+            reflinks, both files have one owner, group and mode, the second copy has no other name, and both programs never write into finished files (the cache, ollama, LM \
             Studio and llama.cpp). A hard link shares mode and times, too. register: nothing changes on the disk, and hub \
             pull takes the bytes from there instead of downloading them.
 
-            Before a name is replaced, the file that stays is read whole and must have the digest. Manifests and settings of \
+            FILE stays. SECOND COPY is the name or file that is made one with it. Before a name is replaced, both files are \
+            read whole and must have the digest. Manifests and settings of \
             other programs are never changed. Downloads under way and files that a program has open are left alone. Without \
             a terminal and without --yes, adopt shows the plan, changes nothing and exits with status 2.
 

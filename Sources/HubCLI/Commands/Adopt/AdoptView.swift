@@ -11,7 +11,7 @@ struct AdoptView {
             "plan": .array(
                 plan.rows.map { row in
                     .object([
-                        "path": .string(row.path), "tool": .string(row.tool.rawValue),
+                        "path": .string(row.path), "target": row.target.map(JSON.string), "tool": .string(row.tool.rawValue),
                         "sha256": .string(row.sha256),
                         "id": row.repository.map { .string($0.description) },
                         "commit": row.commit.map { .string($0.hash) }, "file": row.file.map(JSON.string),
@@ -36,17 +36,19 @@ struct AdoptView {
         ]
     }
 
-    private static func cost(_ adoption: Adoption) -> Int64 { adoption.action == "register" ? 0 : adoption.size }
+    /// The bytes that undoing takes.
+    static func cost(_ adoption: Adoption) -> Int64 { adoption.action == "register" ? 0 : adoption.size }
 
     func show(_ plan: AdoptionPlan) {
         var table = Table([
-            .init("FILE", least: 16, cut: .middle), .init("OF"),
+            .init("FILE", least: 16, cut: .middle), .init("OF"), .init("SECOND COPY", least: 16, cut: .middle),
             .init("MODEL", least: 10, cut: .middle, optional: true),
             .init("ACTION"), .init("SAVES", .right),
         ])
         for row in plan.rows {
             table.add([
-                Styled(row.path), Styled(row.tool.rawValue), Styled(row.repository?.description ?? "", .name),
+                Styled(row.path), Styled(row.tool.rawValue), Styled(row.target ?? ""),
+                Styled(row.repository?.description ?? "", .name),
                 Styled(row.action.rawValue), Styled(row.saves > 0 ? ByteCount(row.saves).description : ""),
             ])
         }

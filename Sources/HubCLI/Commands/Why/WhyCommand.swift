@@ -37,6 +37,7 @@ enum WhyCommand {
                 context.output.warning("cannot read \(folder.printable), so its files are not counted")
             }
         }
+        for remark in survey.remarks { context.output.warning(remark) }
         let report = StoreReport(survey)
         let suggestions = try await suggestions(survey, workspace, context)
         let view = WhyView(context: context, report: report, suggestions: suggestions.lines)
