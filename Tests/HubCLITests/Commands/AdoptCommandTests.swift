@@ -31,7 +31,8 @@ import Testing
         plan.expectKeys("plan saved_bytes done")
         let rows = plan.objects("plan")
         #expect(rows.count == 1 && plan["saved_bytes"]?.int == mebibyte && plan["done"]?.bool == false)
-        rows.first?.expectKeys("path tool sha256 id commit file action saves_bytes")
+        rows.first?.expectKeys("path target tool sha256 id commit file action saves_bytes")
+        #expect(try rows.first?["target"]?.string == blob())
         #expect(rows.first?["path"]?.string == foreign && rows.first?["id"]?.string == "org/one-GGUF")
         #expect(rows.first?["file"]?.string == "one-Q4_K_M.gguf")
         #expect(try inode(foreign) != inode(blob()))
@@ -73,16 +74,65 @@ import Testing
         #expect(try FileSystem.contents(blob()) == weights)
     }
 
-    /// Wrong bytes under a right name: both programs trust names, hub does not.
+    /// What is registered is not planned again.
+    @Test func aSecondLookFindsNothing() async throws {
+        try stores.addOllama("registry.ollama.ai/library/one/latest", weights)
+        #expect(try await stage.run("adopt", "--yes").status == 0)
+        #expect(try await stage.run("adopt").output == "nothing to adopt was found\n")
+    }
+
+    /// Wrong bytes under a right name: both programs trust names, hub does not, and other copies are not held up.
     @Test func whatIsNotWhatItsNameSaysIsLeftAlone() async throws {
         #expect(try await stage.run("pull", "org/one-GGUF").status == 0)
         let foreign = try stores.addOllama("registry.ollama.ai/library/one/latest", weights)
         let wrong = ForeignStores.weights(2)
         try FileDescriptor(foreign, [.write]).write(wrong)
-        let result = try await stage.run("adopt", "--yes")
-        #expect(result.status == 6 && result.error.contains("was left as it is"))
+        let good = try stores.addLMStudio("org/one-GGUF", "one-Q4_K_M.gguf", weights)
+        let result = try await stage.run("adopt", "--yes", "--json")
+        #expect(result.status == 0 && result.error.contains("\(foreign) is left out"), "\(result.error)")
+        #expect(try result.document().objects("plan").compactMap { $0["path"]?.string } == [good])
         #expect(try FileSystem.contents(blob()) == weights && FileSystem.contents(foreign) == wrong)
+    }
+
+    /// A claim that nothing can be held against is found wrong when the file is read.
+    @Test func aWrongDigestIsSaid() async throws {
+        let foreign = try stores.addOllama("registry.ollama.ai/library/one/latest", weights)
+        try FileDescriptor(foreign, [.write]).write(ForeignStores.weights(2))
+        let result = try await stage.run("adopt", "--yes", "--json")
+        #expect(result.status == 7)
+        #expect(try result.errorCode() == "digest_mismatch")
+        #expect(try result.document()["done"]?.bool == false)
         #expect(try await stage.run("adopt", "--undo", "--yes").output == "nothing is adopted\n")
+    }
+
+    #if os(Linux)
+    @Test func aFileThatCannotBeReadStopsNothing() async throws {
+        #expect(try await stage.run("pull", "org/one-GGUF").status == 0)
+        try stores.addLMStudio("org/one-GGUF", "one-Q4_K_M.gguf", weights)
+        let folder = stage.machine("weights")
+        try FileSystem.createDirectories(folder)
+        // A name that is no text.
+        let shell = try await RunningProcess.run(
+            "/bin/sh", ["-c", #"cp "$1" "$2/$(printf 'c\351').gguf""#, "sh", try blob(), folder],
+            environment: stage.environment(), directory: folder)
+        #expect(shell.status == 0)
+        for words in [["why", folder], ["adopt", folder, "lmstudio", "--dry-run"]] {
+            let result = try await stage.run(words)
+            #expect(result.status == 0 && result.error.contains("is left out"), "\(result.error)")
+        }
+    }
+    #endif
+
+    /// The user's own link to a second copy stays, and its space is not counted.
+    @Test func aSecondCopyWithFurtherNamesStays() async throws {
+        #expect(try await stage.run("pull", "org/one-GGUF").status == 0)
+        try stores.addOllama("registry.ollama.ai/library/one/latest", weights)
+        try FileSystem.createHardLink(blob(), at: stage.machine("own.gguf"))
+        let before = try inode(blob())
+        let plan = try await stage.run("adopt", "--yes", "--json").document()
+        guard plan.objects("plan").allSatisfy({ $0["action"]?.string != "reflink" }) else { return }
+        #expect(plan.objects("plan").isEmpty && plan["saved_bytes"]?.int == 0)
+        #expect(try inode(blob()) == before)
     }
 
     /// A program may write into its finished files: then a hard link would change the cache.
@@ -94,6 +144,9 @@ import Testing
         try FileSystem.replace(path, with: weights)
         let rows = try await stage.run("adopt", folder, "--yes", "--json").document().objects("plan")
         #expect(!rows.contains { $0["action"]?.string == "hardlink" })
+        // The folder was looked at: where blocks can be shared it is planned, else there is nothing to do for it.
+        let why = try await stage.run("why", folder, "--json").document()
+        #expect(why.objects("stores").contains { $0["path"]?.string == folder })
         try FileDescriptor(path, [.write]).write(ForeignStores.weights(2))
         #expect(try FileSystem.contents(blob()) == weights)
     }
@@ -104,22 +157,5 @@ import Testing
         #expect(try await stage.run("adopt", "huggingface").status == 2)
         #expect(try await stage.run("adopt", "./nowhere").status == 3)
         #expect(try await stage.run("adopt", "--undo", "ollama").status == 2)
-    }
-
-    /// Killed at any moment, both files have their bytes.
-    @Test func aKillLosesNothing() async throws {
-        #expect(try await stage.run("pull", "org/one-GGUF").status == 0)
-        let foreign = try stores.addOllama("registry.ollama.ai/library/one/latest", weights)
-        var random = SeededRandom(number: 7)
-        for _ in 0..<6 {
-            let undo = Bool.random(using: &random)
-            let process = try stage.start("adopt", undo ? "--undo" : "--offline", "--yes")
-            try await Task.sleep(for: .milliseconds(Int.random(in: 0...120, using: &random)))
-            process.killHard()
-            _ = try await process.wait()
-            #expect(try FileSystem.contents(foreign) == weights && FileSystem.contents(blob()) == weights)
-        }
-        #expect(try await stage.run("adopt", "--undo", "--yes").status == 0)
-        #expect(try inode(foreign) != inode(blob()))
     }
 }

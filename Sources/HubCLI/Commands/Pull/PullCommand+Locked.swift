@@ -21,6 +21,6 @@ extension PullCommand {
         }
         // Part of a lock is not what was asked for.
         if !failures.all.isEmpty, !request.isEstimate { plans = [] }
-        try await carryOut(plans, options, isEstimate: request.isEstimate, workspace, puller, context, &failures)
+        try await carryOut(plans, options, request, workspace, puller, context, &failures)
     }
 }

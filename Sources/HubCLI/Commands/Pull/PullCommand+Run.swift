@@ -75,15 +75,15 @@ extension PullCommand {
                 "\(plan.repository): using your earlier selection: \(plan.choice.description); pass --format all to fetch everything"
             )
         }
-        try await carryOut(plans, options, isEstimate: request.isEstimate, workspace, puller, context, &failures)
+        try await carryOut(plans, options, request, workspace, puller, context, &failures)
     }
 
     /// Shows the estimate of plans, or fetches them.
     static func carryOut(
-        _ plans: [PullPlan], _ options: Puller.Options, isEstimate: Bool, _ workspace: Workspace, _ puller: Puller,
+        _ plans: [PullPlan], _ options: Puller.Options, _ request: Request, _ workspace: Workspace, _ puller: Puller,
         _ context: Context, _ failures: inout Failures
     ) async throws {
-        if isEstimate {
+        if request.isEstimate {
             // Nothing can be said of the disk where nothing is known of the models.
             if plans.isEmpty {
                 context.output.document(["models": .array([])])
