@@ -34,7 +34,8 @@ extension Catalog {
         try read { connection in
             try connection.first(
                 "SELECT sha256 FROM digests WHERE device = ? AND inode = ? AND size = ? AND modified = ? AND changed = ?",
-                Int64(bitPattern: file.device), Int64(bitPattern: file.inode), file.size, file.modified, file.changed
+                Int64(bitPattern: file.device), Int64(bitPattern: file.inode), file.size, file.modified,
+                file.changed
             ) { $0.text(0) }
         }
     }
@@ -105,7 +106,7 @@ extension Catalog {
     }
 
     package func forget(_ adoption: Adoption) throws(AIError) {
-        try write(isPrecious: true) { 
+        try write(isPrecious: true) {
             try $0.run("DELETE FROM adoptions WHERE path = ? AND action = ?", adoption.path, adoption.action)
         }
     }

@@ -77,7 +77,8 @@ enum BlobReuse {
     }
 
     /// Whether nobody wrote to an open file meanwhile: it may be another program's.
-    private static func isUnchanged(_ file: borrowing FileDescriptor, _ before: FileStatus) throws(AIError) -> Bool {
+    private static func isUnchanged(_ file: borrowing FileDescriptor, _ before: FileStatus) throws(AIError) -> Bool
+    {
         try file.status().stamp == before.stamp
     }
 

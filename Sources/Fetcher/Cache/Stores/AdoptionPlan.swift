@@ -112,7 +112,9 @@ package struct AdoptionPlan: Sendable {
             rows.append(row(first, link, saves: survey[target].bytes, target: target))
         }
         // A cache without the content gets a name for it, or remembers where it is.
-        if own.isEmpty, registered != survey.path(first) { rows.append(row(first, .register, saves: 0, target: nil)) }
+        if own.isEmpty, registered != survey.path(first) {
+            rows.append(row(first, .register, saves: 0, target: nil))
+        }
     }
 
     /// Leaves out files that a program has open: their space would stay in use.

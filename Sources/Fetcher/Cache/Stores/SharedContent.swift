@@ -19,7 +19,8 @@ package enum SharedContent {
         guard let from = (try? FileSystem.linkStatus(source)) ?? nil,
             let to = (try? FileSystem.linkStatus(target)) ?? nil
         else { return false }
-        return canLink(from, over: to) && FileSystem.isWritable(Path.parent(target)) && !FileSystem.isOverlay(target)
+        return canLink(from, over: to) && FileSystem.isWritable(Path.parent(target))
+            && !FileSystem.isOverlay(target)
     }
 
     /// Whether both files are alike in what names of one file share: everybody who could read the second one still can.

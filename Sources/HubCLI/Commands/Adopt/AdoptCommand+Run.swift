@@ -5,7 +5,9 @@ import HubCore
 extension AdoptCommand {
     static func run(_ context: Context, _ request: Request) async throws {
         let workspace = try await context.workspace(needsCatalog: true)
-        guard let catalog = workspace.catalog else { throw workspace.catalogFault ?? AIError(.catalogUnusable, "the catalog cannot be used") }
+        guard let catalog = workspace.catalog else {
+            throw workspace.catalogFault ?? AIError(.catalogUnusable, "the catalog cannot be used")
+        }
         let run = AdoptionRun(workspace.layout, catalog)
         if request.undo { return try await undo(run, catalog, request, context) }
         let plan = try await plan(request.words, workspace, context)
@@ -45,7 +47,8 @@ extension AdoptCommand {
         let openFiles = try await workspace.protection(for: Set(survey.places.map { survey[$0].identity }))
             .openFiles
         return try await Blocking.run { [survey] in
-            let registered = workspace.dispensable.use { catalog throws(AIError) in try catalog.registered() } ?? [:]
+            let registered =
+                workspace.dispensable.use { catalog throws(AIError) in try catalog.registered() } ?? [:]
             var plan = AdoptionPlan(
                 survey, in: workspace.layout, from: chosen, registered: registered.mapValues(\.path)
             ) { digest in

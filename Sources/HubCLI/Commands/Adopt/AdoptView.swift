@@ -11,7 +11,8 @@ struct AdoptView {
             "plan": .array(
                 plan.rows.map { row in
                     .object([
-                        "path": .string(row.path), "target": row.target.map(JSON.string), "tool": .string(row.tool.rawValue),
+                        "path": .string(row.path), "target": row.target.map(JSON.string),
+                        "tool": .string(row.tool.rawValue),
                         "sha256": .string(row.sha256),
                         "id": row.repository.map { .string($0.description) },
                         "commit": row.commit.map { .string($0.hash) }, "file": row.file.map(JSON.string),

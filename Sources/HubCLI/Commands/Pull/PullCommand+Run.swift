@@ -80,7 +80,8 @@ extension PullCommand {
 
     /// Shows the estimate of plans, or fetches them.
     static func carryOut(
-        _ plans: [PullPlan], _ options: Puller.Options, _ request: Request, _ workspace: Workspace, _ puller: Puller,
+        _ plans: [PullPlan], _ options: Puller.Options, _ request: Request, _ workspace: Workspace,
+        _ puller: Puller,
         _ context: Context, _ failures: inout Failures
     ) async throws {
         if request.isEstimate {
