@@ -50,6 +50,17 @@ import Testing
         #expect(response.entries.count == 4 && session.transcript.entries == response.entries)
     }
 
+    /// Arguments that end at the limit of tokens may be a part of what was meant.
+    @Test func aCutTurnRunsNoCall() async throws {
+        let tool = TestTool { _ in
+            Issue.record("it ran")
+            return ""
+        }
+        let answers = await ToolRun(tools: [tool], approve: nil, isCut: true).run(
+            [Self.call("look", "{}", id: "c1")])
+        #expect(answers.count == 1 && answers[0].isError && answers[0].text.contains("was cut"))
+    }
+
     /// Each call waits until the other runs; the answers are in the order of the calls.
     @Test func callsOfOneAnswerRunAtTheSameTime() async throws {
         let running = Monitor(0)

@@ -103,7 +103,9 @@ struct SessionTurn {
                 arguments: call.arguments)
         }
         for call in calls { job.send(.toolCall(call)) }
-        let outputs = await ToolRun(tools: session.tools, approve: settings.approve).run(calls)
+        let outputs = await ToolRun(
+            tools: session.tools, approve: settings.approve, isCut: result.finishReason == .length
+        ).run(calls)
         rounds += 1
         transcript.entries.append(
             .toolCalls(.init(calls: calls, text: result.text, reasoning: result.reasoning)))

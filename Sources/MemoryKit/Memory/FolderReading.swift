@@ -68,6 +68,7 @@ struct FolderReading {
             // Remembered, so that it is not read again at each start.
             try file.replace(found.path, fingerprint, digest: digest, unit: MemoryFile.none, cuts: [])
             summary.skipped.binary += 1
+            if known?.isDocument == true { summary.forgotten += 1 }
             return false
         case .large?: summary.skipped.large += 1
         case .withoutReader?: summary.skipped.withoutReader += 1

@@ -68,10 +68,10 @@ struct WebReader: Sendable {
             isCut = bytes.count > Self.limit
         }
         if isCut {
-            bytes = Array(bytes.prefix(Self.limit))
-            // Half a character at the cut is none.
-            while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
-            if let last = bytes.last, last >= 0xC0 { bytes.removeLast() }
+            // A character that goes on behind the limit is left out whole.
+            var end = Self.limit
+            while end > Self.limit - 4, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+            bytes = Array(bytes.prefix(end))
         }
         let text = type.text(bytes)
         guard type.isHTML else { return WebPage(address: address, title: nil, text: text, isCut: isCut) }
