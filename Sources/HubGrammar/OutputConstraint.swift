@@ -6,11 +6,14 @@ public struct OutputConstraint: Sendable, Hashable {
         public var opening: String?
         /// What ends it, after which the answer begins.
         public var closing: String
+        /// A special token between the closing and the answer; nil for none.
+        public var delimiter: String?
 
         /// Reasoning between two markers.
-        public init(opening: String? = nil, closing: String) {
+        public init(opening: String? = nil, closing: String, delimiter: String? = nil) {
             self.opening = opening
             self.closing = closing
+            self.delimiter = delimiter
         }
     }
 
@@ -29,27 +32,35 @@ public struct OutputConstraint: Sendable, Hashable {
     }
 
     enum Form: Sendable, Hashable {
-        case answer(OutputGrammar, Reasoning?)
         /// With what the text has begun with already.
-        case sections([Section], String)
+        case answer(OutputGrammar, Reasoning?, String)
+        case sections([Section], String, Reasoning?)
     }
 
     let form: Form
 
     /// The whole answer follows a grammar, and ends where it is complete.
-    public static func answer(_ grammar: OutputGrammar, reasoning: Reasoning? = nil) -> OutputConstraint {
-        OutputConstraint(form: .answer(grammar, reasoning))
+    ///
+    /// - Parameter opening: what the prompt ends with that belongs to the text.
+    public static func answer(
+        _ grammar: OutputGrammar, reasoning: Reasoning? = nil, after opening: String = ""
+    ) -> OutputConstraint {
+        OutputConstraint(form: .answer(grammar, reasoning, opening))
     }
 
     /// The text is free but for what follows markers: tool calls.
     ///
-    /// - Parameter opening: what the prompt ends with that belongs to the text.
-    public static func sections(_ sections: [Section], after opening: String = "") -> OutputConstraint {
-        OutputConstraint(form: .sections(sections, opening))
+    /// - Parameters:
+    ///   - opening: what the prompt ends with that belongs to the text.
+    ///   - reasoning: what the text may begin with, in which no marker counts.
+    public static func sections(
+        _ sections: [Section], after opening: String = "", reasoning: Reasoning? = nil
+    ) -> OutputConstraint {
+        OutputConstraint(form: .sections(sections, opening, reasoning))
     }
 
     /// The grammar of the whole answer; nil if there is none.
     public var grammar: OutputGrammar? {
-        if case .answer(let grammar, _) = form { grammar } else { nil }
+        if case .answer(let grammar, _, _) = form { grammar } else { nil }
     }
 }

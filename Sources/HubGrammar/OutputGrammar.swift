@@ -23,15 +23,7 @@ public struct OutputGrammar: Sendable, Hashable {
         self.source = source
         self.builder = builder
         self.symbol = symbol
-        compiled = try CompiledGrammar(builder, start: symbol, Self.name(source))
-    }
-
-    private static func name(_ source: Source) -> String {
-        switch source {
-        case .json, .jsonObject, .schema: "the schema"
-        case .regularExpression: "the regular expression"
-        case .gbnf: "the grammar"
-        }
+        compiled = try CompiledGrammar(builder, start: symbol)
     }
 
     private init(_ source: Source, schema: JSON, inner: [String] = []) throws(AIError) {
@@ -82,7 +74,7 @@ public struct OutputGrammar: Sendable, Hashable {
     ///
     /// - Throws: ``ErrorCode/invalidInput`` that names what is wrong or not supported.
     public init(regularExpression: String) throws(AIError) {
-        var builder = GrammarBuilder()
+        var builder = GrammarBuilder("the regular expression")
         let pattern = try PatternParser.parse(regularExpression)
         let symbol = GrammarSymbol.terminal(builder.store.whole(pattern, .plain))
         try self.init(.regularExpression(regularExpression), builder, symbol)
@@ -144,7 +136,7 @@ public struct OutputGrammar: Sendable, Hashable {
         for byte in " \t\r\n".utf8 { space.insert(byte) }
         let gap = builder.store.repeated(builder.store.bytes(space), 0, Self.widestGap)
         let start = try builder.choice([[.terminal(gap), symbol]])
-        return try CompiledGrammar(builder, start: start, Self.name(source))
+        return try CompiledGrammar(builder, start: start)
     }
 
     /// Characters of white space between a marker and what follows it.

@@ -34,10 +34,10 @@ import Testing
         #expect(whole > 60)
     }
 
-    /// What a mask forbids begins no text of the language: every other byte is tried, and its texts are none.
-    @Test func whatIsForbiddenCouldNotBeCompleted() throws {
-        var tried = 0
-        for number in 0..<60 {
+    /// Values one step away from valid ones: the grammar takes them exactly if the other validator does.
+    @Test func whatIsForbiddenIsNotValid() throws {
+        var (valid, invalid) = (0, 0)
+        for number in 0..<150 {
             var source = RandomSchema(number: number)
             let schema = source.next()
             guard let grammar = try? OutputGrammar(jsonSchema: schema) else { continue }
@@ -45,19 +45,16 @@ import Testing
             var random = SeededRandom(number: number)
             let (bytes, isWhole) = try Words.draw(engine, &random)
             guard isWhole else { continue }
-            // Any beginning with another ending: what the engine does not take is not allowed as a whole either.
-            let other = try Words.draw(engine, &random).bytes
-            for length in 0..<bytes.count {
-                let text = Array(bytes.prefix(length)) + other.suffix(Int(random.next() % 8))
-                var state: MaskEngine.State? = engine.start
-                for byte in text { state = state.flatMap { engine.next($0, Int(byte)) } }
-                let isTaken = state.map(engine.mayEnd) ?? false
-                let string = String(decoding: text, as: UTF8.self)
-                #expect(isTaken == grammar.allows(string) || Array(string.utf8) != text)
-                tried += 1
+            var value = try JSON.parse(bytes)
+            for _ in 0..<20 {
+                let other = Words.neighbour(of: value, &random)
+                let text = Words.written(other)
+                let isValid = PlainValidator(schema).isValid(other)
+                #expect(grammar.allows(text) == isValid, "\(text) under \(schema.text())")
+                if isValid { (valid, value) = (valid + 1, other) } else { invalid += 1 }
             }
         }
-        #expect(tried > 500)
+        #expect(valid > 200 && invalid > 200, "\(valid) \(invalid)")
     }
 
     /// Every text of a small language is found by following the masks, and no other.
@@ -146,10 +143,40 @@ import Testing
         (#"{"type":"objekt"}"#, "one of null"), (#"{"pattern":"(?!a)"}"#, "lookaround"), ("false", "no text fits"),
         (##"{"type":"object","properties":{"a":{"$ref":"#"}},"required":["a"]}"##, "no text fits"),
         (##"{"anyOf":[{"$ref":"#"},{"type":"null"}]}"##, "itself"), ("3", "a schema is an object"),
+        (
+            ##"{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"}]},"b":{"anyOf":[{"$ref":"#/$defs/a"}]}}}"##,
+            "itself"
+        ),
     ])
     func schemasThatMakeNoSenseAreRefused(source: String, message: String) throws {
         let error = #expect(throws: AIError.self) { try schema(source) }
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+    }
+
+    /// A branch of anyOf that others refer to leads back to nothing.
+    @Test func branchesMayBeReferredTo() throws {
+        let grammar = try schema(
+            ##"""
+            {"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"},{"type":"null"}]},
+             "b":{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"required":["a"]}}}
+            """##)
+        #expect(grammar.allows("null") && grammar.allows(#"{"a":{"a":null}}"#))
+        #expect(!grammar.allows("1") && !grammar.allows("{}"))
+    }
+
+    @Test func whatControlsLookLikeIsNoOtherName() throws {
+        let grammar = try schema(
+            #"{"properties":{"\u001f":{"type":"integer"}},"additionalProperties":{"type":"string"},"type":"object"}"#
+        )
+        #expect(grammar.allows(#"{"\u001f":1}"#) && !grammar.allows(#"{"\u001F":"x"}"#))
+    }
+
+    /// Beyond what a double holds exactly.
+    @Test func longWholeNumbersAreCompared() throws {
+        let grammar = try schema(
+            #"{"type":"integer","exclusiveMinimum":9007199254740992,"maximum":9007199254740993}"#)
+        #expect(grammar.allows("9007199254740993") && grammar.fits(.int(9_007_199_254_740_993)))
+        #expect(!grammar.fits(.int(9_007_199_254_740_992)) && !grammar.fits(.int(9_007_199_254_740_994)))
     }
 
     @Test func formatsAreWhatTheySay() throws {

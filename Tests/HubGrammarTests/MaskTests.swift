@@ -106,6 +106,55 @@ import Testing
         #expect(state(free, "", Words.end + 3, 120, Words.end + 4, 110) != nil)
     }
 
+    /// A text that may be empty again and again begins once.
+    @Test func reasoningBeginsAtTheBeginningAlone() throws {
+        let grammar = try OutputGrammar(regularExpression: "[a-z]*")
+        let engine = try Words.engine(.answer(grammar, reasoning: .init(opening: "<think>", closing: "</think>")))
+        #expect(Words.allowed(engine, engine.start).contains(Words.end + 3))
+        let later = try #require(state(engine, "a"))
+        #expect(!Words.allowed(engine, later).contains(Words.end + 3) && engine.next(later, Words.end + 3) == nil)
+        // Nothing is forced where reasoning may begin.
+        let fixed = try OutputGrammar(regularExpression: "yes")
+        let choice = try Words.engine(.answer(fixed, reasoning: .init(opening: "<think>", closing: "</think>")))
+        #expect(choice.forced(choice.start).bytes.isEmpty)
+    }
+
+    /// Reasoning may speak of a marker.
+    @Test func noSectionBeginsWithinReasoning() throws {
+        let grammar = try OutputGrammar(
+            jsonSchema: try JSON.parse(#"{"type":"object","additionalProperties":false}"#))
+        let section = OutputConstraint.Section(after: "<call>", grammar)
+        let begun = try Words.engine(.sections([section], reasoning: .init(closing: "</think>")))
+        #expect(state(begun, "I use <call> for it</think><call>{}") != nil)
+        #expect(state(begun, "I use <call> for it</think><call>[") == nil)
+        let free = try Words.engine(
+            .sections([section], reasoning: .init(opening: "<think>", closing: "</think>")))
+        #expect(state(free, "\n", Words.end + 3, Words.end + 1, 120, Words.end + 4, Words.end + 1, 123) != nil)
+        #expect(state(free, "\n", Words.end + 3, Words.end + 1, 120, Words.end + 4, Words.end + 1, 120) == nil)
+        // Behind text it is no reasoning.
+        #expect(state(free, "Hi ", Words.end + 3, Words.end + 1, 120) == nil)
+    }
+
+    /// A channel's name, then the token that begins its text, and nothing between them.
+    @Test func aDelimiterIsForced() throws {
+        let grammar = try OutputGrammar(regularExpression: "yes|no")
+        let engine = try Words.engine(
+            .answer(grammar, reasoning: .init(closing: "<call>the", delimiter: "</call>")))
+        let closed = try #require(state(engine, "x", Words.end + 1, 256))
+        #expect(Words.allowed(engine, closed) == [Words.end + 2] && engine.forced(closed).bytes.isEmpty)
+        #expect(engine.next(closed, 121) == nil && engine.next(closed, Words.end) == nil)
+        let begun = try #require(engine.next(closed, Words.end + 2))
+        #expect(Set(Words.allowed(engine, begun).filter { $0 < 256 }.map { UInt8($0) }) == Set("yn \n\t\r".utf8))
+    }
+
+    @Test func anAnswerGoesOnFromItsBeginning() throws {
+        let grammar = try OutputGrammar(
+            calls: [(name: "the", parameters: .object(["type": "null"]))], argumentsKey: "parameters")
+        let engine = try Words.engine(.answer(grammar, after: #"{"name": "the", "parameters": "#))
+        #expect(Words.allowed(engine, engine.start) == [Int(UInt8(ascii: "n")), 256 + 12])
+        #expect(engine.forced(engine.start) == (Array("null}".utf8), true))
+    }
+
     @Test func aVocabularyWithoutAByteIsRefused() throws {
         let vocabulary = TokenVocabulary(texts: [[0x61], [0x62]], special: [:])
         #expect(throws: AIError.self) { try MaskEngine(.answer(.json), vocabulary, ends: []) }

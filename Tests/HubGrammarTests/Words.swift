@@ -84,3 +84,63 @@ extension Words {
         }.map { "{\($0)}" }
     }
 }
+
+extension Words {
+    /// A value with something changed, added or left out.
+    static func neighbour(of value: JSON, _ random: inout SeededRandom) -> JSON {
+        switch value {
+        case .null: return .bool(true)
+        case .bool(let bool): return random.one(in: 3) ? .null : .bool(!bool)
+        case .int(let number): return .int(random.one(in: 2) ? number - 1 : number + 1)
+        case .double(let number): return .double(number + 0.25)
+        case .longNumber: return value
+        case .string(let text):
+            let isLonger = text.isEmpty || random.one(in: 2)
+            return .string(isLonger ? text + "b" : String(String.UnicodeScalarView(text.unicodeScalars.dropLast())))
+        case .array(var elements):
+            guard let last = elements.last else { return .array([.null]) }
+            let at = Int(random.next() % UInt64(elements.count))
+            switch random.next() % 3 {
+            case 0: elements.removeLast()
+            case 1: elements.append(last)
+            default: elements[at] = neighbour(of: elements[at], &random)
+            }
+            return .array(elements)
+        case .object(let object):
+            var members = object.members
+            guard !members.isEmpty else { return .null }
+            let at = Int(random.next() % UInt64(members.count))
+            if random.one(in: 3) {
+                members.remove(at: at)
+            } else {
+                members[at].value = neighbour(of: members[at].value, &random)
+            }
+            return .object(JSONObject(members))
+        }
+    }
+
+    /// A value in the only spelling that grammars have for it.
+    static func written(_ value: JSON) -> String {
+        switch value {
+        case .string(let text): return written(text)
+        case .array(let elements): return "[" + elements.map { written($0) }.joined(separator: ",") + "]"
+        case .object(let object):
+            return "{" + object.members.map { written($0.key) + ":" + written($0.value) }.joined(separator: ",")
+                + "}"
+        default: return value.text()
+        }
+    }
+
+    private static func written(_ text: String) -> String {
+        let short: [Unicode.Scalar: String] = [
+            "\"": "\\\"", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\u{8}": "\\b", "\u{C}": "\\f",
+        ]
+        let characters = text.unicodeScalars.map { scalar in
+            if let known = short[scalar] { return known }
+            guard scalar.value < 0x20 else { return String(scalar) }
+            let digits = String(scalar.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+        return "\"" + characters.joined() + "\""
+    }
+}

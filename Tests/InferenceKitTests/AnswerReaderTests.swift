@@ -222,6 +222,58 @@ import Testing
         #expect(cancelled.calls.isEmpty && cancelled.text.isEmpty)
     }
 
+    /// What is there may be readable, and say something else.
+    @Test(arguments: [
+        ("parameters", "<tool_call><function=weather><parameter=place>/data/tm"),
+        ("elements", "<tool_call>weather<arg_key>place</arg_key><arg_value>/data/tm"),
+        ("hermes", #"<tool_call>{"name": "clock", "arguments":"#), ("bracketed", "[TOOL_CALLS]clock"),
+        ("named", "<｜tool▁call▁begin｜>clock"),
+        ("channels", "<|start|>assistant to=functions.clock<|channel|>commentary json<|message|>"),
+    ]) func whatEndsWithinACallIsNoCall(template: String, text: String) throws {
+        for reason in [
+            FinishReason.length, .stopSequence, .contentFilter, .cancelled, .init(rawValue: "MAX_TOKENS"),
+        ] {
+            var reader = AnswerReader(try reading(template))
+            _ = reader.add(text)
+            _ = reader.finish(isCut: reason.isCut)
+            #expect(reader.calls.isEmpty && reader.text.isEmpty, "\(reason)")
+        }
+        #expect(![FinishReason.stop, .toolCalls].contains { $0.isCut })
+    }
+
+    /// Models may begin with a line break before they reason, with and without tools.
+    @Test func whiteSpaceBeforeReasoningIsNotTheAnswer() throws {
+        for hasTools in [false, true] {
+            var reading = try reading("hermes")
+            if !hasTools { reading.tools = [] }
+            for pieces in [["\n<think>Hm.</think>\nYes"], ["\n", "<think>", "Hm.", "</think>", "\n", "Yes"]] {
+                let reader = read(pieces, reading)
+                #expect(reader.reasoning == "Hm." && reader.text == "Yes", "\(hasTools) \(reader)")
+            }
+            #expect(read(["\n", "  Yes"], reading).text == "\n  Yes")
+            #expect(read(["\n"], reading).text == "\n")
+        }
+    }
+
+    /// Values without quotation marks are what the schema says, by whatever way it says it.
+    @Test func plainValuesHaveTheTypeOfTheSchema() throws {
+        let tool = try JSON.parse(
+            """
+            {"type":"function","function":{"name":"f","parameters":{"type":"object","$defs":{"n":{"type":"number"},\
+            "loop":{"$ref":"#/$defs/loop"}},"properties":{"a":{"anyOf":[{"type":"integer"},{"type":"null"}]},\
+            "b":{"$ref":"#/$defs/n"},"c":{"enum":[1,2]},"d":{"anyOf":[{"type":"integer"},{"type":"string"}]},\
+            "e":{"enum":["1","2"]},"f":{},"g":{"$ref":"#/$defs/loop"},"h":{"oneOf":[{"$ref":"#/$defs/n"}]}}}}}
+            """)
+        var reading = try reading("parameters")
+        reading.tools = [tool]
+        let values = "abcdefgh".map { "<parameter=\($0)>\n1\n</parameter>" }.joined()
+        let reader = read(["<tool_call><function=f>\(values)</function></tool_call>"], reading)
+        #expect(
+            try reader.calls.map { try $0.parsed().arguments } == [
+                ["a": 1, "b": 1, "c": 1, "d": "1", "e": "1", "f": "1", "g": "1", "h": 1]
+            ])
+    }
+
     @Test(arguments: [
         ("hermes", "<tool_call>\nI do not know.\n</tool_call>", "", "I do not know."),
         ("hermes", #"<tool_call>{"tool": "x"}</tool_call>"#, "", #"{"tool": "x"}"#),

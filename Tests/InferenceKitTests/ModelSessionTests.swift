@@ -217,6 +217,38 @@ import Foundation
         #expect(try await session.streamResponse(to: "Hi").text.reduce("", +) == "Yes.")
     }
 
+    /// Neither what came before it was cancelled nor what came before a fault was checked.
+    @Test func whatNobodyHasCheckedIsNotGivenOut() async throws {
+        var settings = ModelSession.Settings()
+        settings.guardrails = [NoSecrets()]
+        let failing = ModelSession(
+            model: ScriptedModel { _ in
+                let partial = PartialAnswer(GenerationResult(text: "a secret", finishReason: .stop))
+                return [.say("a secret"), .fail(AIError(.connectionLost, "the line is cut", cause: partial))]
+            }, settings: settings)
+        let error = try await thrown { try await failing.respond(to: "Hi") }
+        #expect(error.code == .connectionLost && error.partialResult == nil)
+        let model = ScriptedModel { _ in [.say("a secret"), .hangAndFail] }
+        let session = ModelSession(model: model, settings: settings)
+        let task = Task { try await session.respond(to: "Hi") }
+        try await model.wasAsked(1)
+        task.cancel()
+        let cancelled = try await thrown { try await task.value }
+        #expect(cancelled.code == .cancelled && cancelled.partialResult?.text ?? "" == "")
+        #expect(session.transcript == Transcript())
+    }
+
+    /// A greeting, and all system messages.
+    @Test func messagesBecomeATranscriptWhole() {
+        let messages: [Message] = [
+            .system("Be kind."), .system("Be brief."), .assistant("Welcome!"), .user("Hi"), .assistant("Yes?"),
+        ]
+        #expect(
+            Transcript(messages).messages == [
+                .system("Be kind.\n\nBe brief."), .assistant("Welcome!"), .user("Hi"), .assistant("Yes?"),
+            ])
+    }
+
     @Test(arguments: [["a b"], [""], ["look", "look"], [String(repeating: "x", count: 65)]])
     func toolsNeedNamesOfTheirOwn(names: [String]) async throws {
         let session = ModelSession(model: Self.parrot(), tools: names.map { TestTool($0) { _ in "" } })

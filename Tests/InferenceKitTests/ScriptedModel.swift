@@ -23,6 +23,8 @@ final class ScriptedModel: ChatModel {
         case call([GeneratedToolCall])
         /// Waits until it is cancelled.
         case hang
+        /// Waits until it is cancelled, and then fails as a provider without a last chunk.
+        case hangAndFail
         case fail(AIError)
         case finish(FinishReason)
     }
@@ -96,6 +98,9 @@ final class ScriptedModel: ChatModel {
                 case .hang:
                     while !Task.isCancelled { await Task.yield() }
                     return end(.cancelled)
+                case .hangAndFail:
+                    while !Task.isCancelled { await Task.yield() }
+                    throw CancellationError()
                 case .fail(let error): throw error
                 case .finish(let reason): return end(reason)
                 }

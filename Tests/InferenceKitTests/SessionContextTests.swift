@@ -110,6 +110,35 @@ import Testing
         #expect(!Self.shortenings(session).isEmpty)
     }
 
+    /// It was told, and its summary paid for.
+    @Test func aShorteningStaysWhenThePromptIsTakenBack() async throws {
+        let (session, model) = session(.summarize) { request in
+            request.last.hasSuffix("now fail")
+                ? [.fail(AIError(.connectionLost, "the line is cut"))] : [.say("So.")]
+        }
+        var prompt = ""
+        while Self.shortenings(session).isEmpty, prompt.utf8.count < 300 {
+            prompt += "Another turn of this, and "
+            _ = try? await session.respond(to: prompt + "now fail", config: .default.maxTokens(32))
+            if Self.shortenings(session).isEmpty {
+                _ = try await session.respond(to: prompt, config: .default.maxTokens(32))
+            }
+        }
+        let turns = session.transcript.turnCount
+        #expect(Self.shortenings(session).count == 1 && turns > 0)
+        guard case .shortening? = session.transcript.entries.last else {
+            Issue.record("\(session.transcript.entries)")
+            return
+        }
+        let summaries = model.requests.count { $0.last.hasPrefix("Sum up") }
+        _ = try await session.respond(to: "Yes?", config: .default.maxTokens(32))
+        #expect(model.requests.count { $0.last.hasPrefix("Sum up") } == summaries)
+        #expect(Self.shortenings(session).count == 1 && session.transcript.turnCount == turns + 1)
+        #expect(
+            model.requests.last?.messages.first { $0.role == .user }?.content?.contains("in short: They talked of")
+                == true)
+    }
+
     @Test func aTurnThatDoesNotFitAloneIsAnError() async throws {
         for policy in ContextPolicy.allCases {
             let (session, model) = session(policy)

@@ -50,17 +50,6 @@ import Testing
         #expect(response.entries.count == 4 && session.transcript.entries == response.entries)
     }
 
-    /// Arguments that end at the limit of tokens may be a part of what was meant.
-    @Test func aCutTurnRunsNoCall() async throws {
-        let tool = TestTool { _ in
-            Issue.record("it ran")
-            return ""
-        }
-        let answers = await ToolRun(tools: [tool], approve: nil, isCut: true).run(
-            [Self.call("look", "{}", id: "c1")])
-        #expect(answers.count == 1 && answers[0].isError && answers[0].text.contains("was cut"))
-    }
-
     /// Each call waits until the other runs; the answers are in the order of the calls.
     @Test func callsOfOneAnswerRunAtTheSameTime() async throws {
         let running = Monitor(0)
@@ -131,6 +120,25 @@ import Testing
         #expect(model.requests.count == 4 && outputs(session).count == 3)
         // What the tools did stays, and the turn is closed.
         #expect(session.transcript.messages.last == .assistant("(no answer)"))
+    }
+
+    /// The rest of what it was to say is not known.
+    @Test(arguments: [FinishReason.length, .stopSequence, .contentFilter, FinishReason(rawValue: "max_tokens")])
+    func aCallThatWasCutDoesNotRun(reason: FinishReason) async throws {
+        let ran = Monitor(false)
+        let model = ScriptedModel { _ in [.say("I clean up."), .call([Self.call("look", "")]), .finish(reason)] }
+        let session = ModelSession(
+            model: model,
+            tools: [
+                TestTool { _ in
+                    ran.update { $0 = true }
+                    return "done"
+                }
+            ])
+        let response = try await session.respond(to: "Clean up")
+        #expect(!ran.update { $0 } && model.requests.count == 1)
+        #expect(response.result.finishReason == reason && response.text == "I clean up.")
+        #expect(session.transcript.messages == [.user("Clean up"), .assistant("I clean up.")])
     }
 
     @Test func aDemandIsForTheFirstTurn() async throws {

@@ -15,6 +15,9 @@ struct Attachments: Sendable {
 
     private var files: [File] = []
 
+    /// What the text of a file begins with in a message.
+    static let mark = "<file name=\""
+
     /// Providers refuse requests of some ten megabytes.
     private static let limit = 16 << 20
 
@@ -76,7 +79,7 @@ struct Attachments: Sendable {
             switch file.content {
             case .text(let content):
                 let name = QuotedText.attribute(file.name)
-                text += "<file name=\"\(name)\">\n\(QuotedText.content(content, of: "file"))\n</file>\n\n"
+                text += "\(Self.mark)\(name)\">\n\(QuotedText.content(content, of: "file"))\n</file>\n\n"
             case .picture(let picture): pictures.append(picture)
             }
         }

@@ -107,12 +107,21 @@ extension ChatSession {
         guard let changeModel else {
             return context.output.note("hub try talks with one model; hub chat can change it")
         }
-        let (speaker, names) = try await changeModel(name)
-        if let memory = conversation.memory, !speaker.isLocal {
-            try await consent.ask("excerpts of \(memory.names)", to: names.provider, context)
+        let change = try await changeModel(name)
+        let (speaker, names) = (change.speaker, change.names)
+        if speaker.isLocal {
+            try attached?.checkText()
+        } else if names.provider != conversation.names.provider {
+            let what = [
+                attached?.names, conversation.memory.map { "excerpts of \($0.names)" },
+                conversation.turns.unseen(by: names.provider),
+            ]
+            for what in what.compactMap(\.self) { try await consent.ask(what, to: names.provider, context) }
         }
         conversation.speaker = speaker
         conversation.names = names
+        keeper?.change(model: change.asked.model, provider: change.asked.provider)
+        await keep()
         context.output.note("\(names.model) (\(names.provider)) answers from now on")
     }
 

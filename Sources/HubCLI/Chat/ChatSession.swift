@@ -5,9 +5,17 @@ import InferenceKit
 /// A conversation on the terminal: messages in, answers out, and commands that begin with a slash. ^C ends an answer, or
 /// clears the line; ^D ends the conversation.
 struct ChatSession {
-    /// Finds another model for `/model`: who is asked, and what to call them.
-    typealias ModelChange =
-        @Sendable (String) async throws -> (speaker: Speaker, names: (model: String, provider: String))
+    /// Finds another model for `/model`.
+    typealias ModelChange = @Sendable (String) async throws -> ModelChanged
+
+    /// Who is asked from then on.
+    struct ModelChanged: Sendable {
+        var speaker: Speaker
+        /// What to call them.
+        var names: (model: String, provider: String)
+        /// As they can be asked for again.
+        var asked: (model: String, provider: String)
+    }
 
     var conversation: Conversation
     /// nil if the conversation is not kept.
@@ -16,8 +24,8 @@ struct ChatSession {
     var changeModel: ModelChange?
     let consent: SendingConsent
     let context: Context
-    /// What belongs to the next message: files.
-    private var attached: Message?
+    /// Files that belong to the next message.
+    private(set) var attached: Attachments?
     /// The message that is edited, for the next line.
     var edited: String?
     /// Whether reasoning is shown as it comes.
@@ -26,9 +34,9 @@ struct ChatSession {
     /// Ends the answer that is being made.
     private let stop = Lock<(@Sendable () -> Void)?>(nil)
 
-    /// - Parameter attached: a text and pictures that are put before the first message.
+    /// - Parameter attached: files that are put before the first message.
     init(
-        _ conversation: Conversation, keeper: ConversationKeeper? = nil, attached: Message? = nil,
+        _ conversation: Conversation, keeper: ConversationKeeper? = nil, attached: Attachments? = nil,
         consent: SendingConsent = SendingConsent(isGiven: false), changeModel: ModelChange? = nil,
         _ context: Context
     ) throws(AIError) {
@@ -112,7 +120,7 @@ struct ChatSession {
     private func message(_ text: String) async throws -> Message {
         let (files, unknown) = FileMentions.read(text, context.environment)
         for name in unknown { context.output.note("@\(name.printable) is not a file; it stays a word") }
-        var message = attached ?? .user("")
+        var message = attached?.message("") ?? .user("")
         if !files.isEmpty {
             let attachments = try await Attachments.read(files, context)
             if conversation.speaker.isLocal { try attachments.checkText() }

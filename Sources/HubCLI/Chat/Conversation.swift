@@ -45,15 +45,16 @@ struct Conversation {
     ///
     /// - Parameters:
     ///   - question: the message without files, which documents are searched for; nil for the whole.
+    ///   - typed: what of it a person wrote, which may name pages; nil for the question.
     ///   - each: called with each piece of the answer.
     mutating func answer(
-        _ message: Message, question: String? = nil, each: (GenerationChunk) -> Void
+        _ message: Message, question: String? = nil, typed: String? = nil, each: (GenerationChunk) -> Void
     ) async throws -> GenerationResult {
         let before = self
         turns.append(Turn(message, at: Timestamp.now))
         self.question = question
-        // What a document says names no page.
-        speaker.tools?.web?.hear(question ?? message.content ?? "")
+        // What a document or a pipe says names no page.
+        speaker.tools?.web?.hear(typed ?? question ?? message.content ?? "")
         return try await answer(orBack: before, each)
     }
 
@@ -89,7 +90,8 @@ struct Conversation {
         do {
             let result = try await answer(each)
             // Interrupted before it began: a provider may refuse an empty turn.
-            if result.finishReason == .cancelled, result.text.isEmpty { self = before }
+            let isNothing = result.text.isEmpty && turns.dropLast().last?.message.role != .tool
+            if result.finishReason == .cancelled, isNothing { self = before }
             last = result
             return result
         } catch {
@@ -108,14 +110,23 @@ struct Conversation {
             message.content = sources.prompt(message.content ?? "")
         }
         let messages = (system.map { [Message.system($0)] } ?? []) + turns.dropLast().map(\.message) + [message]
+        if memory != nil || turns.contains(where: \.hasFiles) { speaker.tools?.guardSearches() }
         let config = self.config.seed(self.config.seed.map { $0 &+ retries })
-        let result = try await collect(messages, config, each)
+        let trace = ToolTrace()
+        let result = try await collect(messages, config, trace, each)
+        let provider = RemoteModel.label(names.provider, servedBy: result.servedBy)
+        turns += trace.messages.map { message in
+            message.role == .assistant
+                ? Turn(message, at: Timestamp.now, model: names.model, provider: provider)
+                : Turn(message, at: Timestamp.now)
+        }
         turns.append(
             Turn(
-                .assistant(result.text), at: Timestamp.now, model: names.model,
-                provider: RemoteModel.label(names.provider, servedBy: result.servedBy),
+                .assistant(result.text), at: Timestamp.now, model: names.model, provider: provider,
                 sources: sources.map(\.citation)))
-        return result
+        // In an answer of a form, what was said before is no part of it.
+        let texts = format == nil ? trace.texts : []
+        return result.with(text: (texts + [result.text]).filter { !$0.isEmpty }.joined(separator: "\n\n"))
     }
 
     /// The best excerpts that fit into half of the context.
@@ -142,16 +153,18 @@ struct Conversation {
     }
 
     private func collect(
-        _ messages: [Message], _ config: GenerateConfig, _ each: (GenerationChunk) -> Void
+        _ messages: [Message], _ config: GenerateConfig, _ trace: ToolTrace, _ each: (GenerationChunk) -> Void
     ) async throws -> GenerationResult {
-        let end = speaker.isLocal ? timeout.map { Clock.seconds + $0 } : nil
+        // The time in which a person thinks about a call is not the model's.
+        func seconds() -> Double { Clock.seconds - (speaker.tools?.waited ?? 0) }
+        let end = speaker.isLocal ? timeout.map { seconds() + $0 } : nil
         var text = ""
-        for try await chunk in try await speaker.stream(messages, format, config) {
+        for try await chunk in try await speaker.stream(messages, format, config, trace) {
             each(chunk)
             text += chunk.text
             if let result = chunk.result { return result }
             // Leaving the loop ends the generation.
-            if let end, Clock.seconds > end {
+            if let end, seconds() > end {
                 throw AIError(
                     .timedOut, "the answer was not finished within --timeout",
                     advice: "allow more time, or ask for less with --max-tokens",

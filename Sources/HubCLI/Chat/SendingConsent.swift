@@ -1,6 +1,6 @@
 import HubCore
 
-/// What of this machine's files may go to which provider: each one is asked for once.
+/// What of this machine's files may go to which provider.
 struct SendingConsent: Sendable {
     /// Whether `--yes` was given.
     var isGiven: Bool

@@ -45,21 +45,25 @@ enum Speaker: Sendable {
     /// This with tools, if there are any.
     func using(_ tools: ChatTools?) -> Speaker { tools.map { .equipped(self, $0) } ?? self }
 
-    private var model: any ChatModel {
+    private func model(_ trace: ToolTrace) -> any ChatModel {
         switch self {
         case .local(let model, _): LocalModel(model)
         case .remote(let model): model
-        case .equipped(let speaker, let tools): ToolUsingModel(speaker.model, tools)
+        case .equipped(let speaker, let tools): ToolUsingModel(speaker.model(trace), tools, trace)
         }
     }
 
     /// The next turn as a stream.
     ///
-    /// - Parameter format: the form that it must have; nil for any.
+    /// - Parameters:
+    ///   - format: the form that it must have; nil for any.
+    ///   - trace: what tools did on the way to it, once it has come.
     func stream(
-        _ messages: [Message], _ format: ResponseFormat?, _ config: GenerateConfig
+        _ messages: [Message], _ format: ResponseFormat?, _ config: GenerateConfig, _ trace: ToolTrace
     ) async throws -> GenerationStream {
-        try await model.stream(messages: messages, options: ChatOptions(responseFormat: format), config: config)
+        try await model(trace).stream(
+            messages: tools == nil ? messages.withoutToolCalls : messages,
+            options: ChatOptions(responseFormat: format), config: config)
     }
 }
 

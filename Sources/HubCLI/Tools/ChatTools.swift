@@ -15,20 +15,36 @@ struct ChatTools: Sendable {
             """)
     static let allow = Option.text(
         "allow-tool", "NAME", repeats: true, "run this tool without asking",
-        detail: "The name of a tool of --tool. --yes does not allow tools.")
+        detail: """
+            The name of a tool of --tool; web_search of --web, where a conversation has files. --yes does not allow tools.
+            """)
 
     static let web = Switch(
         "web", "let the model search the web and read pages",
         detail: """
             It searches with the SearxNG of HUB_SEARXNG_URL, and reads the text of pages that you named or the search found: \
-            1 MiB of each, no scripts. Machines of this network are not asked. Each call is shown.
+            1 MiB of each, no scripts. Machines of this network are not asked. Each call is shown. If the conversation has \
+            files in it (--with, --attach, answers of --tool), hub asks before each search, whose words the model chooses; in \
+            a pipe --allow-tool web_search lets it search.
             """)
 
     let tools: [any Tool]
     /// The tools of `--web`; nil without it.
     let web: WebTools?
+    /// Those of the web.
+    private let own: Set<String>
     private let allowed: Set<String>
     private let context: Context
+    private struct State {
+        var guardsSearches = false
+        var waited = 0.0
+    }
+    private let state = Lock(State())
+    /// The tool of ``WebTools`` whose arguments reach others, and both: what they answer is of no file.
+    private static let search = "web_search"
+    static let ofTheWeb: Set = [search, "read_page"]
+    /// Characters of arguments that a person is asked about: more cannot be looked through.
+    private static let most = 8000
 
     /// The tools of a command line; nil if it names none.
     ///
@@ -42,19 +58,19 @@ struct ChatTools: Sendable {
             }
             tools.append(tool)
         }
-        for name in allowed where !tools.contains(where: { $0.name == name }) {
-            let names = tools.map(\.name).joined(separator: ", ")
+        let own = web?.tools ?? []
+        for name in allowed where !(tools + own).contains(where: { $0.name == name }) {
+            let names = (tools + own).map(\.name).joined(separator: ", ")
             throw AIError(
                 .invalidInput, "--allow-tool: there is no tool \(name.printable)",
                 advice: names.isEmpty ? "name its program with --tool" : "the tools are: \(names)")
         }
-        let own = web?.tools ?? []
         if let tool = tools.first(where: { tool in own.contains { $0.name == tool.name } }) {
             throw AIError(.invalidInput, "--tool: \(tool.name) is the name of a tool of --web")
         }
         guard !tools.isEmpty || !own.isEmpty else { return nil }
         self.tools = tools + own
-        self.allowed = Set(allowed).union(own.map(\.name))
+        (self.allowed, self.own) = (Set(allowed), Set(own.map(\.name)))
         (self.web, self.context) = (web, context)
     }
 
@@ -65,9 +81,24 @@ struct ChatTools: Sendable {
         return settings
     }
 
+    /// Seconds in which a person was asked.
+    var waited: Double { state.withLock { $0.waited } }
+
+    /// Asks before each search from now on: the conversation has something of this machine, and the model chooses the words.
+    func guardSearches() { state.withLock { $0.guardsSearches = true } }
+
     private func approve(_ call: GeneratedToolCall) async throws -> ToolApproval {
-        let shown = "\(call.name) \(Self.shown(call.arguments))"
-        if allowed.contains(call.name) {
+        let approval = try await decide(call)
+        // What it answers is of this machine, too.
+        if case .allowed = approval, !own.contains(call.name) { guardSearches() }
+        return approval
+    }
+
+    private func decide(_ call: GeneratedToolCall) async throws -> ToolApproval {
+        let arguments = Self.readable(call.arguments)
+        let shown = "\(call.name) \(Self.shown(arguments))"
+        let isGuarded = call.name == Self.search && state.withLock { $0.guardsSearches }
+        if allowed.contains(call.name) || own.contains(call.name) && !isGuarded {
             context.output.note("the model calls \(shown)")
             return .allowed
         }
@@ -77,15 +108,26 @@ struct ChatTools: Sendable {
                 advice: "--allow-tool \(call.name) lets it run in a pipe")
             return .refused("this tool may not be called here: nobody is there to allow it")
         }
+        guard arguments.count <= Self.most else {
+            context.output.warning(
+                "\(call.name) does not run: its arguments are too long to look through",
+                advice: "--allow-tool \(call.name) lets it run without a question")
+            return .refused("the arguments are too long to be allowed: at most \(Self.most) characters")
+        }
+        let start = Clock.seconds
+        defer { state.withLock { $0.waited += Clock.seconds - start } }
         let isAllowed = try await context.confirm(
-            "The model calls \(shown). Run it?", isGiven: false, otherwise: "a tool needs a yes")
+            "The model calls \(call.name) \(arguments). Run it?", isGiven: false, otherwise: "a tool needs a yes")
         return isAllowed ? .allowed : .refused("the person does not allow this call")
     }
 
-    /// Arguments for a terminal. A long text is cut in the middle, so that its end is seen too.
-    private static func shown(_ arguments: String) -> String {
-        let text = ((try? JSON.parse(arguments))?.text() ?? arguments).printable
-        return text.count > 2000
+    private static func readable(_ arguments: String) -> String {
+        ((try? JSON.parse(arguments))?.text() ?? arguments).printable
+    }
+
+    /// Arguments of which nobody is asked. A long text is cut in the middle, so that its end is seen too.
+    private static func shown(_ text: String) -> String {
+        text.count > 2000
             ? "\(text.prefix(1500)) [... \(text.count - 2000) more ...] \(text.suffix(500))" : text
     }
 }

@@ -66,7 +66,7 @@ final class ToolProcess: Sendable {
         let wasEnded = exchange.run(process)
         // The group goes with it: nothing that it has started is left behind.
         kill(-process, SIGKILL)
-        exchange.drain()
+        let isTooMuch = exchange.drain()
         var status: Int32 = 0
         state.withLock { state in
             while waitpid(process, &status, 0) < 0, errno == EINTR {}
@@ -74,7 +74,8 @@ final class ToolProcess: Sendable {
         }
         exchange.close()
         // The lower seven bits are the signal's. wait(2)
-        let end = wasEnded ?? (status & 0x7F == 0 ? .status((status >> 8) & 0xFF) : .signal(status & 0x7F))
+        let own: End = status & 0x7F == 0 ? .status((status >> 8) & 0xFF) : .signal(status & 0x7F)
+        let end = wasEnded ?? (isTooMuch ? .tooMuch : own)
         return Result(end: end, output: exchange.output, errors: exchange.errors)
     }
 
@@ -131,10 +132,12 @@ private struct Exchange {
         }
     }
 
-    /// Reads what is there.
-    mutating func drain() {
+    /// Reads what is there; whether that is more than the output may have.
+    mutating func drain() -> Bool {
         while output.count <= limits.output, step(milliseconds: 0) {}
+        let isTooMuch = output.count > limits.output
         output = Array(output.prefix(limits.output))
+        return isTooMuch
     }
 
     mutating func close() {

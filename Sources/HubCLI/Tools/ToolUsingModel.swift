@@ -7,8 +7,12 @@ import RemoteKit
 struct ToolUsingModel: ChatModel {
     private let model: any ChatModel
     private let tools: ChatTools
+    private let trace: ToolTrace
 
-    init(_ model: any ChatModel, _ tools: ChatTools) { (self.model, self.tools) = (model, tools) }
+    /// - Parameter trace: what was called before the answer, once that has come.
+    init(_ model: any ChatModel, _ tools: ChatTools, _ trace: ToolTrace) {
+        (self.model, self.tools, self.trace) = (model, tools, trace)
+    }
 
     var identifier: String { model.identifier }
     var displayName: String { model.displayName }
@@ -29,23 +33,25 @@ struct ToolUsingModel: ChatModel {
             model: model, transcript: Transcript(messages.dropLast()), tools: tools.tools, settings: tools.settings)
         let prompt = Transcript.Prompt(last.content ?? "", images: last.images)
         return GenerationStream {
-            Chunks(events: try session.streamResponse(to: prompt, options: options, config: config))
+            Chunks(events: try session.streamResponse(to: prompt, options: options, config: config), trace: trace)
         }
     }
 
     /// The events of a request as the chunks of one answer.
     private struct Chunks: AsyncSequence, Sendable {
         let events: ResponseStream
+        let trace: ToolTrace
 
-        func makeAsyncIterator() -> Iterator { Iterator(events: events.makeAsyncIterator()) }
+        func makeAsyncIterator() -> Iterator { Iterator(events: events.makeAsyncIterator(), trace: trace) }
 
         struct Iterator: AsyncIteratorProtocol {
             var events: ResponseStream.Iterator
+            let trace: ToolTrace
             private var hasText = false
             /// Whether a tool has answered since the last text.
             private var isApart = false
 
-            init(events: ResponseStream.Iterator) { self.events = events }
+            init(events: ResponseStream.Iterator, trace: ToolTrace) { (self.events, self.trace) = (events, trace) }
 
             mutating func next() async throws -> GenerationChunk? {
                 while let event = try await events.next() {
@@ -59,14 +65,16 @@ struct ToolUsingModel: ChatModel {
                             ? chunk.withoutEnd(text: "\n\n" + chunk.text) : chunk.withoutEnd
                     case .toolCall, .shortened: continue
                     case .toolOutput: isApart = true
-                    case .response(let response): return Self.last(response)
+                    case .response(let response):
+                        trace.read(response.entries)
+                        return Self.last(response)
                     }
                 }
                 return nil
             }
 
             private static func last(_ response: ModelSession.Response) -> GenerationChunk {
-                let result = response.result.calling(response.toolCalls)
+                let result = response.result.with(toolCalls: response.toolCalls)
                 return GenerationChunk(
                     text: "", tokensPerSecond: result.tokensPerSecond, finishReason: result.finishReason,
                     result: result)
@@ -87,14 +95,16 @@ extension GenerationChunk {
 }
 
 extension GenerationResult {
-    /// This with the calls that were made on the way.
-    fileprivate func calling(_ calls: [GeneratedToolCall]) -> GenerationResult {
+    /// This with another text, or with the calls that were made on the way.
+    func with(text other: String? = nil, toolCalls calls: [GeneratedToolCall]? = nil) -> GenerationResult {
         GenerationResult(
-            promptIDs: promptIDs, ids: ids, text: text, finishReason: finishReason, loadSeconds: loadSeconds,
+            promptIDs: promptIDs, ids: ids, text: other ?? text, finishReason: finishReason,
+            loadSeconds: loadSeconds,
             ttftSeconds: ttftSeconds, promptTokensPerSecond: promptTokensPerSecond,
             tokensPerSecond: tokensPerSecond,
             seed: seed, peakMemoryBytes: peakMemoryBytes, cachedTokens: cachedTokens, draftedTokens: draftedTokens,
-            acceptedTokens: acceptedTokens, reasoning: reasoning, toolCalls: calls, usage: usage, servedBy: servedBy
+            acceptedTokens: acceptedTokens, reasoning: reasoning, toolCalls: calls ?? toolCalls, usage: usage,
+            servedBy: servedBy
         )
     }
 }

@@ -1,3 +1,5 @@
+import HubCore
+
 /// Reads bytes by a grammar. A state is the set of all ways to read the text so far; equal sets are one state, wherever in
 /// the text they come up, so that what is known of a state (its masks above all) is kept.
 ///
@@ -40,10 +42,15 @@ final class PushdownAutomaton {
     private(set) var rows: UnsafeMutablePointer<State>
     private var capacity = 64
     private(set) var start: State = 0
+    /// Steps, ways and returns that are kept.
+    private var kept = 0
+    /// The most of them, at 4 to 24 bytes each.
+    private static let most = 16_000_000
 
     init(_ grammar: CompiledGrammar) {
         self.grammar = grammar
         lexer = LazyAutomaton(grammar.store)
+        lexer.allowMore()
         classCount = lexer.examples.count
         rows = .allocate(capacity: capacity * classCount)
         returnIDs[returnSets[0]] = Self.root
@@ -55,8 +62,12 @@ final class PushdownAutomaton {
 
     deinit { rows.deallocate() }
 
-    /// The states made so far.
-    var count: Int { keys.count }
+    /// What ended it: no further text is taken, because the grammar's states need more memory or time than there is.
+    var failure: AIError? { lexer.isExhausted ? CompiledGrammar.tooLarge(grammar.name) : nil }
+    /// Whether so much is kept that it is time for a new automaton.
+    var isLarge: Bool { lexer.isLarge || kept > Self.most / 4 }
+    /// Begins with a new allowance, for the next token.
+    func allowMore() { lexer.allowMore() }
     /// The class of each byte.
     var classes: [UInt8] { lexer.classes }
 
@@ -119,7 +130,7 @@ final class PushdownAutomaton {
         var stack = ended
         var seen = Set(ended)
         func push(_ place: Return) { if seen.insert(place).inserted { stack.append(place) } }
-        while let at = stack.popLast() {
+        while let at = stack.popLast(), lexer.spend(1) {
             if at.place == Self.accept {
                 closing.isComplete = true
                 continue
@@ -148,15 +159,20 @@ final class PushdownAutomaton {
 
     /// Expands the calls, each rule once all of its callers are known.
     private func close(_ closing: inout Closing) -> State {
-        while let rule = closing.calls.keys.min(by: { grammar.ranks[Int($0)] < grammar.ranks[Int($1)] }),
-            let callers = closing.calls.removeValue(forKey: rule)
-        {
+        var waiting = RankQueue()
+        for rule in closing.calls.keys { waiting.insert(grammar.ranks[Int(rule)]) }
+        while let rank = waiting.removeFirst(), lexer.spend(1) {
+            let rule = grammar.rules[Int(rank)]
+            guard let callers = closing.calls.removeValue(forKey: rule) else { continue }
             let returns = returnSet(callers)
             for start in grammar.alternatives[Int(rule)] {
                 var at = start
                 while true {
                     let symbol = grammar.code[Int(at)]
-                    if symbol == CompiledGrammar.end { break }
+                    if symbol == CompiledGrammar.end || !lexer.spend(1) { break }
+                    if symbol < 0, closing.calls[-2 - symbol] == nil {
+                        waiting.insert(grammar.ranks[Int(-2 - symbol)])
+                    }
                     begin(symbol, then: Return(place: at + 1, returns: returns), &closing)
                     if !grammar.isNullable(symbol) { break }
                     at += 1
@@ -171,8 +187,14 @@ final class PushdownAutomaton {
         let state = State(keys.count)
         keys.append(key)
         states[key] = state
+        keep(items.count + classCount)
         addRow()
         return state
+    }
+
+    private func keep(_ amount: Int) {
+        kept += amount
+        if kept > Self.most { lexer.exhaust() }
     }
 
     private func addRow() {
@@ -189,9 +211,10 @@ final class PushdownAutomaton {
     /// A call that is the last of its rule returns to where that rule returns, so that lists do not grow the set.
     private func returnSet(_ callers: Set<Return>) -> Int32 {
         var places: Set<Return> = []
-        for caller in callers {
+        for caller in callers where lexer.spend(1) {
             if caller.place != Self.accept, grammar.code[Int(caller.place)] == CompiledGrammar.end {
-                places.formUnion(returnSets[Int(caller.returns)])
+                let returns = returnSets[Int(caller.returns)]
+                if lexer.spend(returns.count) { places.formUnion(returns) }
             } else {
                 places.insert(caller)
             }
@@ -199,7 +222,37 @@ final class PushdownAutomaton {
         let sorted = places.sorted { ($0.place, $0.returns) < ($1.place, $1.returns) }
         if let known = returnIDs[sorted] { return known }
         returnSets.append(sorted)
+        keep(sorted.count)
         returnIDs[sorted] = Int32(returnSets.count - 1)
         return Int32(returnSets.count - 1)
+    }
+}
+
+/// Numbers of which the smallest is taken first (a binary heap).
+private struct RankQueue {
+    private var ranks: [Int32] = []
+
+    mutating func insert(_ rank: Int32) {
+        ranks.append(rank)
+        var at = ranks.count - 1
+        while at > 0, ranks[at] < ranks[(at - 1) / 2] {
+            ranks.swapAt(at, (at - 1) / 2)
+            at = (at - 1) / 2
+        }
+    }
+
+    mutating func removeFirst() -> Int32? {
+        guard let first = ranks.first, let last = ranks.popLast() else { return nil }
+        guard !ranks.isEmpty else { return first }
+        ranks[0] = last
+        var at = 0
+        while 2 * at + 1 < ranks.count {
+            var child = 2 * at + 1
+            if child + 1 < ranks.count, ranks[child + 1] < ranks[child] { child += 1 }
+            guard ranks[child] < ranks[at] else { break }
+            ranks.swapAt(at, child)
+            at = child
+        }
+        return first
     }
 }

@@ -15,13 +15,16 @@ struct GBNFParser {
     private var at = 0
     private var line = 1
     private var depth = 0
+    private var level = 0
     private var rules: [String: Expression] = [:]
-    private(set) var builder = GrammarBuilder()
+    private(set) var builder = GrammarBuilder("the grammar")
     private var open: [String: Int] = [:]
     private var finished: [String: GrammarSymbol] = [:]
 
-    /// Levels of parentheses, and repetitions of one part.
-    private static let (deepest, most) = (200, 100_000)
+    /// Levels of parentheses, `*` and the like on one part, and repetitions of one part.
+    private static let (deepest, mostQuantifiers, most) = (100, 10, 100_000)
+    /// Levels of rules within rules and of what is in them.
+    private static let deepestRule = 400
 
     /// Reads the rules.
     ///
@@ -138,7 +141,7 @@ struct GBNFParser {
 
     private mutating func quantified(_ part: Expression, isNested: Bool) throws(AIError) -> Expression {
         var part = part
-        while true {
+        for _ in 0...Self.mostQuantifiers {
             if take("*") {
                 part = .repeated(part, 0, nil)
             } else if take("+") {
@@ -152,6 +155,7 @@ struct GBNFParser {
             }
             try skip(newlines: isNested)
         }
+        throw error("a part has more than \(Self.mostQuantifiers) repetitions one after the other")
     }
 
     private mutating func counted(_ part: Expression) throws(AIError) -> Expression {
@@ -174,7 +178,7 @@ struct GBNFParser {
         while let digit = peek, ("0"..."9").contains(digit) {
             value = (value ?? 0) * 10 + Int(digit.value - 0x30)
             at += 1
-            guard value! <= Self.most else { throw error("a part is repeated more than \(Self.most) times") }
+            guard value! <= Self.most else { throw error("at most \(Self.most) repetitions are supported") }
         }
         return value
     }
@@ -246,6 +250,11 @@ struct GBNFParser {
         guard let expression = rules[name] else {
             throw AIError(.invalidInput, "the grammar, line \(line): there is no rule \(name)")
         }
+        guard level <= Self.deepestRule else {
+            throw AIError(
+                .invalidInput,
+                "the grammar, line \(line): the rule \(name) is more than \(Self.deepestRule) levels below root")
+        }
         let rule = builder.open()
         open[name] = rule
         var alternatives: [[GrammarSymbol]] = []
@@ -267,6 +276,8 @@ struct GBNFParser {
     }
 
     private mutating func symbol(_ expression: Expression) throws(AIError) -> GrammarSymbol {
+        level += 1
+        defer { level -= 1 }
         switch expression {
         case .set(let set): return .terminal(builder.store.character(set, .plain))
         case .text(let text):

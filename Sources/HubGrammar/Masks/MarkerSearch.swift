@@ -6,32 +6,45 @@ struct MarkerSearch {
         case found(Int)
     }
 
-    private var steps: [[Step]] = []
+    private let steps: [[Step]]
 
     init(_ markers: [[UInt8]]) {
         // A place is a beginning of some marker.
-        var places: [[UInt8]] = [[]]
-        for marker in markers {
-            for length in 1..<max(1, marker.count) where !places.contains(Array(marker.prefix(length))) {
-                places.append(Array(marker.prefix(length)))
+        var children: [[UInt8: Int]] = [[:]]
+        var ends: [Int?] = [nil]
+        for (number, marker) in markers.enumerated() where !marker.isEmpty {
+            var place = 0
+            for byte in marker {
+                let child = children[place][byte] ?? children.count
+                if child == children.count {
+                    children[place][byte] = child
+                    children.append([:])
+                    ends.append(nil)
+                }
+                place = child
+            }
+            ends[place] = ends[place] ?? number
+        }
+        // From a place without such a child it goes on as from its longest end that is a place, too.
+        var next = [[Int]](repeating: [Int](repeating: 0, count: 256), count: children.count)
+        var ending = [Int](repeating: 0, count: children.count)
+        var queue = [0]
+        var at = 0
+        while at < queue.count {
+            let place = queue[at]
+            at += 1
+            for byte in UInt8.min...UInt8.max {
+                let other = place == 0 ? 0 : next[ending[place]][Int(byte)]
+                guard let child = children[place][byte] else {
+                    next[place][Int(byte)] = other
+                    continue
+                }
+                next[place][Int(byte)] = child
+                ending[child] = other
+                queue.append(child)
             }
         }
-        for place in places {
-            steps.append(
-                (UInt8.min...UInt8.max).map { byte in
-                    let text = place + [byte]
-                    let suffixes = (0...text.count).lazy.map { text.dropFirst($0) }
-                    for suffix in suffixes {
-                        if let marker = markers.firstIndex(where: { suffix.elementsEqual($0) }) {
-                            return .found(marker)
-                        }
-                        if let next = places.firstIndex(where: { suffix.elementsEqual($0) }) {
-                            return .at(Int32(next))
-                        }
-                    }
-                    return .at(0)
-                })
-        }
+        steps = next.map { $0.map { place in ends[place].map { .found($0) } ?? .at(Int32(place)) } }
     }
 
     func step(_ place: Int32, _ byte: UInt8) -> Step { steps[Int(place)][Int(byte)] }

@@ -7,20 +7,29 @@ package import HubCore
 package final class MaskEngine: @unchecked Sendable {
     /// Where a text is: in a free part, or in what a grammar rules.
     package struct State: Hashable, Sendable {
-        /// The grammar by its number; -1 for a free part.
+        /// The grammar by its number, or ``MaskEngine/freePart`` and its like.
         fileprivate var part: Int32
         /// The state of its automaton, or the place in the search for markers.
         fileprivate var place: Int32
+        /// Whether nothing came before, so that reasoning may begin.
+        fileprivate var isFirst = false
     }
+    /// Free text, reasoning before free text, and the place of the token between reasoning and answer.
+    private static let (freePart, reasoningPart, delimiterPart): (Int32, Int32, Int32) = (-1, -2, -3)
 
     private let vocabulary: TokenVocabulary
     private let ends: Set<Int>
     private let automata: [PushdownAutomaton]
     private let search: MarkerSearch
+    /// The search for the end of reasoning before free text.
+    private let closingSearch: MarkerSearch
     /// Whether the text goes on freely behind a grammar.
     private let isFreeAfterwards: Bool
     /// A token that makes a beginning free: that of reasoning.
     private let openingID: Int?
+    /// The token between reasoning and answer.
+    private let delimiterID: Int?
+    private let constraint: OutputConstraint
     package private(set) var start: State
     private let plainCharacter: [RegexStore.ID]
 
@@ -48,22 +57,32 @@ package final class MaskEngine: @unchecked Sendable {
         }
         self.vocabulary = vocabulary
         self.ends = ends
+        self.constraint = constraint
+        func token(_ text: String?) -> Int? {
+            guard let text else { return nil }
+            return vocabulary.special.first { vocabulary.bytes(Int($0)).elementsEqual(text.utf8) }.map { Int($0) }
+        }
         var grammars: [CompiledGrammar] = []
         var markers: [[UInt8]] = []
-        var opening: String?
-        var isFreeAtStart = true
+        var closing: [UInt8] = []
+        let reasoning: OutputConstraint.Reasoning?
         var written = ""
         switch constraint.form {
-        case .answer(let grammar, let reasoning):
+        case .answer(let grammar, let before, let begun):
+            written = begun
+            reasoning = before
+            delimiterID = token(before?.delimiter)
             grammars = [grammar.compiled]
-            if let reasoning {
+            if let before {
                 grammars.append(try grammar.afterSpace())
-                markers = [Array(reasoning.closing.utf8)]
-                opening = reasoning.opening
+                // A delimiter that is no token is a part of the marker.
+                markers = [Array((before.closing + (delimiterID == nil ? before.delimiter ?? "" : "")).utf8)]
             }
-            isFreeAtStart = reasoning != nil && reasoning?.opening == nil
             isFreeAfterwards = false
-        case .sections(let sections, let begun):
+        case .sections(let sections, let begun, let before):
+            reasoning = before
+            delimiterID = nil
+            closing = Array((before?.closing ?? "").utf8)
             written = begun
             for section in sections {
                 grammars.append(try section.grammar.afterSpace())
@@ -73,10 +92,14 @@ package final class MaskEngine: @unchecked Sendable {
         }
         automata = grammars.map { PushdownAutomaton($0) }
         search = MarkerSearch(markers)
-        openingID = opening.flatMap { opening in
-            vocabulary.special.first { vocabulary.bytes(Int($0)).elementsEqual(opening.utf8) }.map { Int($0) }
-        }
-        start = isFreeAtStart ? Self.free : State(part: 0, place: automata[0].start)
+        closingSearch = MarkerSearch([closing])
+        openingID = token(reasoning?.opening)
+        let isWithin = reasoning != nil && reasoning?.opening == nil
+        start =
+            isFreeAfterwards
+            ? State(part: isWithin ? Self.reasoningPart : Self.freePart, place: 0)
+            : isWithin ? Self.free : State(part: 0, place: automata[0].start)
+        start.isFirst = openingID != nil
         plainCharacter = grammars.map { grammar in
             var store = grammar.store
             let id = store.character(.all, .jsonString)
@@ -87,30 +110,39 @@ package final class MaskEngine: @unchecked Sendable {
         start = written.utf8.reduce(start) { state, byte in step(state, byte) ?? Self.free }
     }
 
-    private static let free = State(part: -1, place: 0)
+    private static let free = State(part: freePart, place: 0)
 
     /// Whether a mask applies here: a free part without markers ahead bans nothing.
-    private func isFree(_ state: State) -> Bool { state.part < 0 }
+    private func isFree(_ state: State) -> Bool { state.part == Self.freePart || state.part == Self.reasoningPart }
 
-    /// States made so far; an engine that has many should not be used for further texts.
-    package var stateCount: Int { automata.reduce(0) { $0 + $1.count } }
+    /// What ended the engine: a grammar that needs too much memory or time. Nothing that it says holds any more.
+    package var failure: AIError? { automata.lazy.compactMap(\.failure).first }
+    /// Whether it keeps so much that it is time for a new one.
+    package var isLarge: Bool { automata.contains(where: \.isLarge) }
+    /// A new engine for the same constraint, which has found out nothing yet.
+    package func renewed() throws(AIError) -> MaskEngine { try MaskEngine(constraint, vocabulary, ends: ends) }
 
     /// Whether the text may end here.
     package func mayEnd(_ state: State) -> Bool {
-        isFree(state) ? isFreeAfterwards : automata[Int(state.part)].isComplete(state.place)
+        if state.part == Self.delimiterPart { return false }
+        return isFree(state) ? isFreeAfterwards : automata[Int(state.part)].isComplete(state.place)
     }
 
     /// Whether nothing may follow but the end.
     package func isFinished(_ state: State) -> Bool {
-        !isFree(state) && !isFreeAfterwards && automata[Int(state.part)].isFinished(state.place)
+        state.part >= 0 && !isFreeAfterwards && automata[Int(state.part)].isFinished(state.place) && failure == nil
     }
 
     // MARK: Tokens
 
     /// The state after a token; nil for one that is not allowed. Tokens that end a text change nothing.
     package func next(_ state: State, _ id: Int) -> State? {
+        for automaton in automata { automaton.allowMore() }
         if ends.contains(id) { return mayEnd(state) ? state : nil }
-        if id == openingID, state == start { return Self.free }
+        if id == openingID, state.isFirst {
+            return isFreeAfterwards ? State(part: Self.reasoningPart, place: 0) : Self.free
+        }
+        if state.part == Self.delimiterPart { return id == delimiterID ? begin(automata.count - 1) : nil }
         let bytes = vocabulary.bytes(id)
         if bytes.isEmpty { return isFree(state) ? state : nil }
         guard vocabulary.isText(id) || isFree(state) || isFreeAfterwards && mayEnd(state) else { return nil }
@@ -125,15 +157,27 @@ package final class MaskEngine: @unchecked Sendable {
 
     private func leave(_ state: State) -> State { isFree(state) ? state : Self.free }
 
+    private func begin(_ part: Int) -> State { State(part: Int32(part), place: automata[part].start) }
+
     /// The state after a byte; nil for one that is not allowed.
     private func step(_ state: State, _ byte: UInt8) -> State? {
-        guard !isFree(state) else {
-            switch search.step(state.place, byte) {
-            case .at(let place): return State(part: -1, place: place)
-            case .found(let marker):
-                let part = isFreeAfterwards ? marker : automata.count - 1
-                return State(part: Int32(part), place: automata[part].start)
+        switch state.part {
+        case Self.delimiterPart: return nil
+        case Self.reasoningPart:
+            switch closingSearch.step(state.place, byte) {
+            case .at(let place): return State(part: Self.reasoningPart, place: place)
+            case .found: return Self.free
             }
+        case Self.freePart:
+            switch search.step(state.place, byte) {
+            case .at(let place):
+                let isSpace = byte == 0x20 || (9...13).contains(byte)
+                return State(part: Self.freePart, place: place, isFirst: state.isFirst && isSpace)
+            case .found(let marker):
+                if delimiterID != nil { return State(part: Self.delimiterPart, place: 0) }
+                return begin(isFreeAfterwards ? marker : automata.count - 1)
+            }
+        default: break
         }
         let automaton = automata[Int(state.part)]
         let place = automaton.next(state.place, byte)
@@ -144,6 +188,7 @@ package final class MaskEngine: @unchecked Sendable {
     /// The allowed tokens as bits, 64 of them in a word.
     package func mask(_ state: State) -> [UInt64] {
         if let known = masks[state] { return known }
+        for automaton in automata { automaton.allowMore() }
         if masks.count >= Self.mostMasks { masks.removeAll(keepingCapacity: true) }
         guard let key = farFromLimit(state) else {
             let made = makeMask(state)
@@ -158,7 +203,7 @@ package final class MaskEngine: @unchecked Sendable {
 
     /// Where a string may go on for longer than any token, how long does not matter: what follows it says which mask it is.
     private func farFromLimit(_ state: State) -> StringPlace? {
-        guard !isFree(state), !isFreeAfterwards else { return nil }
+        guard state.part >= 0, !isFreeAfterwards, !state.isFirst else { return nil }
         let automaton = automata[Int(state.part)]
         let items = automaton.items(state.place)
         guard items.count == 1 else { return nil }
@@ -177,6 +222,10 @@ package final class MaskEngine: @unchecked Sendable {
     private func makeMask(_ state: State) -> [UInt64] {
         var mask = [UInt64](repeating: 0, count: (vocabulary.count + 63) / 64)
         func allow(_ id: Int32) { mask[Int(id) >> 6] |= 1 << UInt64(id & 63) }
+        if state.part == Self.delimiterPart {
+            if let delimiterID { allow(Int32(delimiterID)) }
+            return mask
+        }
         if isFree(state) || isFreeAfterwards {
             walkAnywhere(state, vocabulary.all, &mask)
         } else {
@@ -194,7 +243,7 @@ package final class MaskEngine: @unchecked Sendable {
         if isFree(state) || isFreeAfterwards {
             for id in vocabulary.special where !ends.contains(Int(id)) && next(state, Int(id)) != nil { allow(id) }
         }
-        if let openingID, state == start { allow(Int32(openingID)) }
+        if let openingID, state.isFirst { allow(Int32(openingID)) }
         if mayEnd(state) { for id in ends where id < vocabulary.count { allow(Int32(id)) } }
         return mask
     }
@@ -278,8 +327,10 @@ package final class MaskEngine: @unchecked Sendable {
 
     /// The bytes that must come next, and whether they are the last of the text.
     package func forced(_ state: State) -> (bytes: [UInt8], isAll: Bool) {
-        guard !isFree(state) else { return ([], false) }
+        // Where reasoning may begin there is a choice.
+        guard state.part >= 0, !state.isFirst else { return ([], false) }
         let automaton = automata[Int(state.part)]
+        automaton.allowMore()
         var bytes: [UInt8] = []
         var place = state.place
         while bytes.count < Self.mostForced, let byte = automaton.onlyByte(place) {
@@ -287,6 +338,11 @@ package final class MaskEngine: @unchecked Sendable {
             place = automaton.next(place, byte)
         }
         return (bytes, !isFreeAfterwards && automaton.isFinished(place))
+    }
+
+    /// Whether an answer without reasoning must begin with a space.
+    package var mustBeginWithSpace: Bool {
+        start.part >= 0 && automata[Int(start.part)].onlyByte(start.place) == UInt8(ascii: " ")
     }
 
     /// Bytes that are taken as forced at once.

@@ -9,7 +9,7 @@ struct PatternParser {
     private var depth = 0
 
     /// Levels of groups, and repetitions of one part.
-    private static let (deepest, most) = (200, 100_000)
+    private static let (deepest, most) = (100, 100_000)
 
     private init(_ source: String) {
         self.source = source
@@ -128,7 +128,7 @@ struct PatternParser {
         while let digit = peek?.properties.numericType == .decimal ? peek : nil, ("0"..."9").contains(digit) {
             value = (value ?? 0) * 10 + Int(digit.value - 0x30)
             at += 1
-            guard value! <= Self.most else { throw error("a part is repeated more than \(Self.most) times") }
+            guard value! <= Self.most else { throw error("at most \(Self.most) repetitions are supported") }
         }
         return value
     }
@@ -148,7 +148,7 @@ struct PatternParser {
             at += 1
             let high = try member()
             guard let first = low.single, let last = high.single else {
-                throw error("a class of characters is no end of a range")
+                throw error("a range cannot begin or end with a class of characters")
             }
             guard first <= last else { throw error("a range is out of order") }
             ranges.append(first...last)

@@ -1,4 +1,6 @@
 /// The automaton of regular expressions by their derivatives: states are expressions, made as they are reached.
+///
+/// When the allowance of ``RegexStore`` is used up, it takes no further text.
 struct LazyAutomaton: Sendable {
     typealias State = RegexStore.ID
 
@@ -16,6 +18,7 @@ struct LazyAutomaton: Sendable {
 
     init(_ store: RegexStore) {
         self.store = store
+        self.store.begin()
         var signatures: [[Bool]: UInt8] = [:]
         var classes: [UInt8] = []
         var examples: [UInt8] = []
@@ -41,21 +44,35 @@ struct LazyAutomaton: Sendable {
         return store.isBoolean(after) && !isAlive(after) ? RegexStore.nothing : after
     }
 
+    var isExhausted: Bool { store.isExhausted }
+    /// Whether so much is kept that it is time for a new automaton.
+    var isLarge: Bool { store.isLarge || rows.count > Self.mostSteps / 4 }
+    /// Begins with a new allowance, for the next token.
+    mutating func allowMore() { store.allowed = RegexStore.allowance }
+    mutating func exhaust() { store.exhaust() }
+    /// - Returns: false if the allowance is used up.
+    mutating func spend(_ amount: Int) -> Bool { store.spend(amount) }
+    /// Derivatives kept: 4 bytes each.
+    private static let mostSteps = 16_000_000
+
     /// Whether an expression matches any text.
     mutating func isAlive(_ id: State) -> Bool {
         guard store.isBoolean(id) else { return id != RegexStore.nothing }
         if life(id) != 0 { return life(id) == 1 }
-        // A walk in search of a state that ends a text; what it came through lives, and if it finds none, all is dead.
+        // A walk in search of the shortest text; what it came through lives, and if it finds none, all is dead.
         var parents: [State: State] = [id: id]
-        var stack = [id]
-        while let state = stack.popLast() {
+        var queue = [id]
+        var at = 0
+        while at < queue.count {
+            let state = queue[at]
+            at += 1
             if store.isNullable(state) || life(state) == 1 || !store.isBoolean(state) && state != RegexStore.nothing
             {
-                var at = state
+                var living = state
                 while true {
-                    setLife(at, 1)
-                    guard let parent = parents[at], parent != at else { return true }
-                    at = parent
+                    setLife(living, 1)
+                    guard let parent = parents[living], parent != living else { return true }
+                    living = parent
                 }
             }
             if life(state) == 2 { continue }
@@ -63,9 +80,10 @@ struct LazyAutomaton: Sendable {
                 let after = derivative(state, byteClass)
                 if after != RegexStore.nothing, parents[after] == nil {
                     parents[after] = state
-                    stack.append(after)
+                    queue.append(after)
                 }
             }
+            if store.isExhausted { return false }
         }
         for state in parents.keys { setLife(state, 2) }
         return false
@@ -79,10 +97,14 @@ struct LazyAutomaton: Sendable {
     }
 
     /// Whether a text matches.
-    mutating func matches(_ id: State, _ text: some Sequence<UInt8>) -> Bool {
+    ///
+    /// - Parameter allowed: the work that it may take, from which what it took is subtracted.
+    mutating func matches(_ id: State, _ text: some Sequence<UInt8>, _ allowed: inout Int) -> Bool {
+        store.allowed = allowed
+        defer { allowed = store.allowed }
         var state = id
         for byte in text {
-            state = next(state, Int(classes[Int(byte)]))
+            state = derivative(state, Int(classes[Int(byte)]))
             if state == RegexStore.nothing { return false }
         }
         return store.isNullable(state)
@@ -91,10 +113,12 @@ struct LazyAutomaton: Sendable {
     private mutating func derivative(_ id: State, _ byteClass: Int) -> State {
         if id == RegexStore.nothing || id == RegexStore.empty { return RegexStore.nothing }
         if id == RegexStore.anything { return id }
+        guard !isExhausted else { return RegexStore.nothing }
         if Int(id) >= rowOf.count { rowOf += repeatElement(-1, count: max(store.count, Int(id) + 1) - rowOf.count) }
         if rowOf[Int(id)] < 0 {
             rowOf[Int(id)] = Int32(rows.count / examples.count)
             rows += repeatElement(-1, count: examples.count)
+            if rows.count > Self.mostSteps { store.exhaust() }
         }
         let place = Int(rowOf[Int(id)]) * examples.count + byteClass
         if rows[place] >= 0 { return rows[place] }
@@ -110,9 +134,18 @@ struct LazyAutomaton: Sendable {
         case .bytes:
             return store.sets[Int(node.first)].contains(examples[byteClass]) ? RegexStore.empty : RegexStore.nothing
         case .then:
-            let first = store.then(derivative(node.first, byteClass), node.second)
-            guard store.isNullable(node.first) else { return first }
-            return store.either([first, derivative(node.second, byteClass)])
+            var parts: [State] = []
+            var rest = node
+            while true {
+                parts.append(store.then(derivative(rest.first, byteClass), rest.second))
+                guard store.isNullable(rest.first) else { break }
+                guard store[rest.second].kind == .then else {
+                    parts.append(derivative(rest.second, byteClass))
+                    break
+                }
+                rest = store[rest.second]
+            }
+            return store.either(parts)
         case .repeated:
             let first = derivative(node.first, byteClass)
             if first == RegexStore.nothing { return first }

@@ -28,11 +28,8 @@ extension RegexStore {
             0x22: "\"", 0x5C: "\\", 8: "b", 9: "t", 10: "n", 12: "f", 13: "r",
         ]
         if let letter = short[value] { return literal("\\\(letter)") }
-        let digits = Array(String(value, radix: 16).utf8)
-        var last = ByteSet(digits[digits.count - 1])
-        last.formUnion(ByteSet(UInt8(ascii: "A") &- UInt8(ascii: "a") &+ digits[digits.count - 1]))
-        if digits[digits.count - 1] < UInt8(ascii: "a") { last = ByteSet(digits[digits.count - 1]) }
-        return sequence([literal(value < 16 ? "\\u000" : "\\u001"), bytes(last)])
+        // In lower case, as ``JSONSpelling``: with two spellings a name could come twice.
+        return literal((value < 16 ? "\\u000" : "\\u00") + String(value, radix: 16))
     }
 
     private mutating func utf8(_ set: CodePoints) -> ID {

@@ -7,28 +7,34 @@ struct CompiledGrammar: Sendable {
 
     /// The expressions of the terminals.
     let store: RegexStore
+    /// What it is the grammar of, for errors.
+    let name: String
     /// The alternatives of all rules one after the other: a terminal's number, ``end``, or a rule as `-2 - rule`.
     private(set) var code: [Int32] = []
     /// Where the alternatives of each rule begin.
     private(set) var alternatives: [[Int32]] = []
     /// Rules before those that they may begin with.
     private(set) var ranks: [Int32] = []
+    /// The rules by their ranks.
+    private(set) var rules: [Int32] = []
     private(set) var isRuleNullable: [Bool] = []
     private(set) var terminals: [RegexStore.ID] = []
     let start: Int
 
     /// Prepares a grammar.
     ///
-    /// - Parameter what: for errors: `the schema`.
-    /// - Throws: ``ErrorCode/invalidInput`` for a grammar that no text fits, or that may call a rule again before it has
-    ///   read anything.
-    init(_ builder: GrammarBuilder, start symbol: GrammarSymbol, _ what: String) throws(AIError) {
+    /// - Throws: ``ErrorCode/invalidInput`` for a grammar that no text fits, that is too large to find that out, or that
+    ///   may call a rule again before it has read anything.
+    init(_ builder: GrammarBuilder, start symbol: GrammarSymbol) throws(AIError) {
         var automaton = LazyAutomaton(builder.store)
+        automaton.allowMore()
         store = builder.store
+        name = builder.name
         let rules = builder.rules + [[[symbol]]]
         start = rules.count - 1
         let productive = Self.productive(rules, &automaton)
-        guard productive[start] else { throw AIError(.invalidInput, "no text fits \(what)") }
+        guard !automaton.isExhausted else { throw Self.tooLarge(name) }
+        guard productive[start] else { throw AIError(.invalidInput, "no text fits \(name)") }
         var numbers: [RegexStore.ID: Int32] = [:]
         for alternatives in rules {
             var starts: [Int32] = []
@@ -52,7 +58,13 @@ struct CompiledGrammar: Sendable {
             self.alternatives.append(starts)
         }
         findNullable()
-        try rank(what)
+        try rank()
+    }
+
+    static func tooLarge(_ name: String) -> AIError {
+        AIError(
+            .invalidInput, "\(name) is too large: its patterns and repetitions have too many states",
+            advice: "use smaller limits, or fewer patterns and limits for one text")
     }
 
     private static func isProductive(
@@ -68,10 +80,13 @@ struct CompiledGrammar: Sendable {
     private static func productive(_ rules: [[[GrammarSymbol]]], _ automaton: inout LazyAutomaton) -> [Bool] {
         var productive = [Bool](repeating: false, count: rules.count)
         var isChanging = true
+        var order = Array(rules.indices)
         while isChanging {
             isChanging = false
-            for (rule, alternatives) in rules.enumerated() where !productive[rule] {
-                productive[rule] = alternatives.contains { alternative in
+            // To and fro: what a rule needs may be made before it or after it.
+            order.reverse()
+            for rule in order where !productive[rule] {
+                productive[rule] = rules[rule].contains { alternative in
                     alternative.allSatisfy { isProductive($0, productive, &automaton) }
                 }
                 if productive[rule] { isChanging = true }
@@ -88,9 +103,11 @@ struct CompiledGrammar: Sendable {
     private mutating func findNullable() {
         isRuleNullable = Array(repeating: false, count: alternatives.count)
         var isChanging = true
+        var order = Array(alternatives.indices)
         while isChanging {
             isChanging = false
-            for rule in alternatives.indices where !isRuleNullable[rule] {
+            order.reverse()
+            for rule in order where !isRuleNullable[rule] {
                 isRuleNullable[rule] = alternatives[rule].contains { start in
                     var at = Int(start)
                     while code[at] != Self.end, isNullable(code[at]) { at += 1 }
@@ -115,8 +132,9 @@ struct CompiledGrammar: Sendable {
         return found
     }
 
-    private mutating func rank(_ what: String) throws(AIError) {
+    private mutating func rank() throws(AIError) {
         ranks = Array(repeating: 0, count: alternatives.count)
+        rules = ranks
         // 1 is on the way, 2 is done.
         var marks = [UInt8](repeating: 0, count: alternatives.count)
         var next = Int32(alternatives.count)
@@ -127,6 +145,7 @@ struct CompiledGrammar: Sendable {
                 guard let call = top.calls.last else {
                     next -= 1
                     ranks[top.rule] = next
+                    rules[Int(next)] = Int32(top.rule)
                     marks[top.rule] = 2
                     stack.removeLast()
                     continue
@@ -134,7 +153,7 @@ struct CompiledGrammar: Sendable {
                 stack[stack.count - 1].calls.removeLast()
                 guard marks[call] != 1 else {
                     throw AIError(
-                        .invalidInput, "\(what) refers to itself without anything in between (left recursion)")
+                        .invalidInput, "\(name) refers to itself without anything in between (left recursion)")
                 }
                 guard marks[call] == 0 else { continue }
                 marks[call] = 1

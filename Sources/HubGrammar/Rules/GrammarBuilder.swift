@@ -11,6 +11,8 @@ enum GrammarSymbol: Hashable, Sendable {
 
 /// Collects the rules of a grammar. What refers to no rule becomes a regular expression, whatever its form.
 struct GrammarBuilder {
+    /// What it is the grammar of, for errors: `the schema`.
+    let name: String
     var store = RegexStore()
     private(set) var rules: [[[GrammarSymbol]]] = []
     /// Rules that others refer to while they are made.
@@ -19,6 +21,10 @@ struct GrammarBuilder {
     /// Symbols of all rules: more are refused.
     private static let most = 200_000
     private var size = 0
+    /// Longer sequences are not copied in front of others, and deeper expressions stay rules.
+    private static let (longest, deepest) = (256, 64)
+
+    init(_ name: String) { self.name = name }
 
     /// A rule that is made later, by ``finish(_:_:)``.
     mutating func open() -> Int {
@@ -38,11 +44,12 @@ struct GrammarBuilder {
     /// - Throws: ``ErrorCode/invalidInput`` if the grammar gets too large.
     mutating func finish(_ rule: Int, _ alternatives: [[GrammarSymbol]]) throws(AIError) -> GrammarSymbol {
         let alternatives = alternatives.map { merged($0) }.filter { !$0.contains(.nothing) }
-        if !referred.contains(rule), let expression = expression(alternatives) { return .terminal(expression) }
+        let expression = referred.contains(rule) ? nil : expression(alternatives)
         size += alternatives.reduce(1) { $0 + $1.count + 1 }
-        guard size <= Self.most else {
-            throw AIError(.invalidInput, "the grammar is too large: it has more than \(Self.most) parts")
+        guard size <= Self.most, !store.isExhausted else {
+            throw AIError(.invalidInput, "\(name) is too large: it has more than \(Self.most) parts")
         }
+        if let expression { return .terminal(expression) }
         rules[rule] = alternatives
         return .rule(rule)
     }
@@ -56,10 +63,12 @@ struct GrammarBuilder {
     ///
     /// - Parameter high: nil for no limit.
     mutating func repeated(_ symbol: GrammarSymbol, _ low: Int, _ high: Int?) throws(AIError) -> GrammarSymbol {
-        if case .terminal(let id) = symbol, !store.isBoolean(id) { return .terminal(store.repeated(id, low, high)) }
+        if case .terminal(let id) = symbol, !store.isBoolean(id), store.depth(id) <= Self.deepest {
+            return .terminal(store.repeated(id, low, high))
+        }
         guard low <= Self.most, high ?? 0 <= Self.most else {
             throw AIError(
-                .invalidInput, "the grammar is too large: something is repeated more than \(Self.most) times")
+                .invalidInput, "\(name) is too large: at most \(Self.most) repetitions are supported")
         }
         var rest: GrammarSymbol
         if let high {
@@ -87,7 +96,8 @@ struct GrammarBuilder {
             default: return nil
             }
         }
-        return store.either(parts)
+        let expression = store.either(parts)
+        return store.depth(expression) <= Self.deepest ? expression : nil
     }
 
     /// Neighbouring expressions as one.
@@ -96,7 +106,7 @@ struct GrammarBuilder {
         // From the end: sequences are nested to the right.
         for symbol in symbols.reversed() where symbol != .empty {
             if case .terminal(let id) = symbol, case .terminal(let next)? = result.last, !store.isBoolean(id),
-                !store.isBoolean(next)
+                !store.isBoolean(next), store.length(id) <= Self.longest
             {
                 result[result.count - 1] = .terminal(store.then(id, next))
             } else {

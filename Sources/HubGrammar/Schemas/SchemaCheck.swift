@@ -1,8 +1,16 @@
 import HubCore
 
 /// Whether a value fits a schema: for the values of `enum` and `const`, which may stand beside other keywords.
-struct SchemaCheck {
+final class SchemaCheck {
     private let document: SchemaDocument
+    /// The values of each `enum`, and the patterns of each schema, by pointer.
+    private var lists: [ExactText: ValueSet] = [:]
+    private var patterns: [ExactText: (automaton: LazyAutomaton, pattern: RegexStore.ID)] = [:]
+    /// The schemas that values were held against, and the work that patterns may still take.
+    private var steps = 0
+    private var allowed = RegexStore.allowance
+
+    private static let mostSteps = 1_000_000
 
     init(_ document: SchemaDocument) { self.document = document }
 
@@ -12,8 +20,10 @@ struct SchemaCheck {
 
     /// - Parameter path: the schemas that this value is being held against.
     private func fits(_ value: JSON, _ pointer: String, _ path: [String]) throws(AIError) -> Bool {
-        guard !path.contains(pointer) else {
-            throw SchemaDocument.error(pointer, "the schema leads back to itself")
+        try SchemaDocument.checkPath(path, pointer)
+        steps += 1
+        guard steps <= Self.mostSteps else {
+            throw SchemaDocument.error(pointer, "holding values against it takes more than \(Self.mostSteps) steps")
         }
         let path = path + [pointer]
         switch try document.schema(pointer) {
@@ -35,8 +45,10 @@ struct SchemaCheck {
             {
                 return false
             }
-            if let list = keywords["enum"]?.array, !list.contains(where: { Self.areEqual($0, value) }) {
-                return false
+            if let list = keywords["enum"]?.array {
+                let values = lists[ExactText(pointer)] ?? ValueSet(list)
+                lists[ExactText(pointer)] = values
+                guard values.contains(value) else { return false }
             }
             if let constant = keywords.members.last(where: { $0.key == "const" })?.value,
                 !Self.areEqual(constant, value)
@@ -54,7 +66,7 @@ struct SchemaCheck {
         switch value {
         case .string(let text):
             guard isWithin(text.unicodeScalars.count, "minLength", "maxLength") else { return false }
-            return try matches(text, keywords)
+            return try matches(text, keywords, pointer)
         case .array(let elements):
             guard isWithin(elements.count, "minItems", "maxItems") else { return false }
             guard keywords["items"] != nil else { return true }
@@ -77,16 +89,32 @@ struct SchemaCheck {
             }
             return true
         default:
-            guard let number = value.double else { return true }
-            func bound(_ name: String) -> Double? { keywords[name]?.double }
-            return number >= bound("minimum") ?? -.infinity && number <= bound("maximum") ?? .infinity
-                && number > bound("exclusiveMinimum") ?? -.infinity
-                && number < bound("exclusiveMaximum") ?? .infinity
+            // By their digits: whole numbers can have more than a double holds.
+            guard let number = DecimalBound(value, isExclusive: false) else { return true }
+            func holds(_ name: String, _ fits: (DecimalBound) -> Bool) -> Bool {
+                DecimalBound(keywords[name], isExclusive: false).map(fits) ?? true
+            }
+            return holds("minimum") { !number.isLess($0) } && holds("maximum") { !$0.isLess(number) }
+                && holds("exclusiveMinimum") { $0.isLess(number) }
+                && holds("exclusiveMaximum") { number.isLess($0) }
         }
     }
 
-    private func matches(_ text: String, _ keywords: JSONObject) throws(AIError) -> Bool {
+    private func matches(_ text: String, _ keywords: JSONObject, _ pointer: String) throws(AIError) -> Bool {
+        guard keywords["pattern"] != nil || keywords["format"] != nil else { return true }
+        let key = ExactText(pointer)
+        if patterns[key] == nil { patterns[key] = try pattern(keywords) }
+        guard let pattern = patterns[key]?.pattern else { return true }
+        let matches = patterns[key]?.automaton.matches(pattern, text.utf8, &allowed) ?? true
+        guard patterns[key]?.automaton.isExhausted == false else {
+            throw SchemaDocument.error(pointer, "its patterns are too large")
+        }
+        return matches
+    }
+
+    private func pattern(_ keywords: JSONObject) throws(AIError) -> (LazyAutomaton, RegexStore.ID) {
         var store = RegexStore()
+        store.allowed = allowed
         var parts: [RegexStore.ID] = []
         if let source = keywords["pattern"]?.string {
             parts.append(store.containing(try PatternParser.parse(source), .plain))
@@ -95,8 +123,8 @@ struct SchemaCheck {
             parts.append(store.whole(pattern, .plain))
         }
         let all = store.both(parts)
-        var automaton = LazyAutomaton(store)
-        return automaton.matches(all, text.utf8)
+        allowed = store.allowed
+        return (LazyAutomaton(store), all)
     }
 
     private static func has(_ value: JSON, _ type: String) -> Bool {
@@ -125,6 +153,41 @@ struct SchemaCheck {
         default:
             if let first = left.double, let second = right.double { return first == second }
             return left == right
+        }
+    }
+}
+
+/// Values without repetition, in the sense of ``SchemaCheck/areEqual(_:_:)``.
+struct ValueSet {
+    private var values: [String: [JSON]] = [:]
+
+    init(_ values: [JSON] = []) { for value in values { insert(value) } }
+
+    func contains(_ value: JSON) -> Bool {
+        values[Self.key(value)]?.contains { SchemaCheck.areEqual($0, value) } ?? false
+    }
+
+    /// - Returns: whether the value is new.
+    @discardableResult
+    mutating func insert(_ value: JSON) -> Bool {
+        guard !contains(value) else { return false }
+        values[Self.key(value), default: []].append(value)
+        return true
+    }
+
+    /// The same text for equal values; seldom the same for others.
+    private static func key(_ value: JSON) -> String {
+        switch value {
+        case .array(let elements): return "[" + elements.map(key).joined(separator: ",") + "]"
+        case .object(let object):
+            let keys = object.members.map(\.key)
+            let names = Set(keys.map { ExactText($0) })
+            // Of a key that is there twice the last one counts.
+            guard names.count == keys.count else { return "{\(names.count)}" }
+            return "{" + object.members.map { "\"\($0.key)\":" + key($0.value) }.sorted().joined(separator: ",")
+                + "}"
+        case .string(let text): return "\"\(text)\""
+        default: return value.double.map { "\($0)" } ?? value.text()
         }
     }
 }

@@ -3,27 +3,40 @@ import HubCore
 /// Makes rules of a JSON Schema. What is compiled is a set of schemas that all hold at once: a `$ref` adds one to its
 /// neighbours, a branch of `anyOf` adds itself, so keywords beside them need no care of their own.
 struct SchemaCompiler {
-    /// Schemas by pointer, and those of them whose `anyOf` is decided.
+    /// A schema by its pointer, and the schemas that led to it for the same value, to which it may not lead back.
+    struct Start: Hashable {
+        var pointer: String
+        var path: [String] = []
+    }
+    /// Schemas, and those of them whose `anyOf` is decided.
     struct Key: Hashable {
-        var pointers: [String]
+        var starts: [Start]
         var decided: Set<String> = []
+
+        init(_ pointers: [String]) { starts = pointers.map { Start(pointer: $0) } }
     }
     /// The keywords of one of the schemas.
-    typealias Member = (pointer: String, keywords: JSONObject)
+    typealias Member = (pointer: String, keywords: JSONObject, path: [String])
 
     let document: SchemaDocument
-    var builder = GrammarBuilder()
+    var builder = GrammarBuilder("the schema")
     private var open: [Key: Int] = [:]
     private var finished: [Key: GrammarSymbol] = [:]
     private var depth = 0
+    private let check: SchemaCheck
+    /// The schemas of all keys: those of one are the more, the more `anyOf` stand beside each other.
+    private var gathered = 0
 
-    /// Schemas within schemas.
-    private static let deepest = 500
+    /// Schemas within schemas, and schemas of all keys.
+    private static let (deepest, mostGathered) = (200, 100_000)
 
-    init(_ document: SchemaDocument) { self.document = document }
+    init(_ document: SchemaDocument) {
+        self.document = document
+        check = SchemaCheck(document)
+    }
 
     /// The whole schema.
-    mutating func compile() throws(AIError) -> GrammarSymbol { try symbol(Key(pointers: [""])) }
+    mutating func compile() throws(AIError) -> GrammarSymbol { try symbol(Key([""])) }
 
     /// What fits all schemas of a key.
     mutating func symbol(_ key: Key) throws(AIError) -> GrammarSymbol {
@@ -35,8 +48,15 @@ struct SchemaCompiler {
             throw AIError(.invalidInput, "the schema has more than \(Self.deepest) levels")
         }
         var members: [Member] = []
-        for pointer in key.pointers {
-            guard try gather(pointer, [], key.decided, &members) else { return .nothing }
+        for start in key.starts {
+            guard try gather(start.pointer, start.path, &members) else { return .nothing }
+        }
+        gathered += members.count + 1
+        guard gathered <= Self.mostGathered else {
+            throw AIError(
+                .invalidInput,
+                "the schema is too large: anyOf and $ref combine to more than \(Self.mostGathered) schemas"
+            )
         }
         let rule = builder.open()
         open[key] = rule
@@ -49,23 +69,18 @@ struct SchemaCompiler {
     ///
     /// - Returns: false if one of them takes nothing.
     private func gather(
-        _ pointer: String, _ path: [String], _ decided: Set<String>, _ members: inout [Member]
+        _ pointer: String, _ path: [String], _ members: inout [Member]
     ) throws(AIError) -> Bool {
+        try SchemaDocument.checkPath(path, pointer)
         if members.contains(where: { $0.pointer == pointer }) { return true }
-        guard !path.contains(pointer) else {
-            throw SchemaDocument.error(pointer, "the $ref leads back to itself")
-        }
         switch try document.schema(pointer) {
         case .all(let takesAll): return takesAll
         case .keywords(let keywords):
             if let reference = keywords["$ref"] {
                 let target = try document.target(reference, SchemaDocument.pointer(pointer, "$ref"))
-                guard !decided.contains(target) else {
-                    throw SchemaDocument.error(target, "a branch of anyOf leads back to itself")
-                }
-                guard try gather(target, path + [pointer], decided, &members) else { return false }
+                guard try gather(target, path + [pointer], &members) else { return false }
             }
-            members.append((pointer, keywords))
+            members.append((pointer, keywords, path))
             return true
         }
     }
@@ -75,7 +90,10 @@ struct SchemaCompiler {
             var parts: [[GrammarSymbol]] = []
             for index in (member.keywords["anyOf"]?.array ?? []).indices {
                 var branch = key
-                branch.pointers.append(SchemaDocument.pointer(member.pointer, "anyOf", String(index)))
+                branch.starts.append(
+                    Start(
+                        pointer: SchemaDocument.pointer(member.pointer, "anyOf", String(index)),
+                        path: member.path + [member.pointer]))
                 branch.decided.insert(member.pointer)
                 parts.append([try symbol(branch)])
             }
@@ -130,10 +148,11 @@ struct SchemaCompiler {
         }
         guard let first = lists.first else { return nil }
         var values: [JSON] = []
+        var seen = ValueSet()
         for value in first {
             var fits = true
-            for member in members where fits { fits = try SchemaCheck(document).fits(value, member.pointer) }
-            if fits, !values.contains(where: { SchemaCheck.areEqual($0, value) }) { values.append(value) }
+            for member in members where fits { fits = try check.fits(value, member.pointer) }
+            if fits, seen.insert(value) { values.append(value) }
         }
         return values
     }
@@ -178,9 +197,7 @@ struct SchemaCompiler {
         guard low <= high ?? .max else { return [.nothing] }
         guard high != 0 else { return [literal("[]")] }
         let key = Key(
-            pointers: members.filter { $0.keywords["items"] != nil }.map {
-                SchemaDocument.pointer($0.pointer, "items")
-            })
+            members.filter { $0.keywords["items"] != nil }.map { SchemaDocument.pointer($0.pointer, "items") })
         let element = try symbol(key)
         let next = try builder.choice([[separator(","), element]])
         let rest = try builder.repeated(next, max(0, low - 1), high.map { $0 - 1 })
@@ -202,15 +219,17 @@ struct SchemaCompiler {
     /// come last, where `additionalProperties` says so or no property has a name.
     private mutating func object(_ members: [Member]) throws(AIError) -> [GrammarSymbol] {
         let required = members.flatMap { ($0.keywords["required"]?.array ?? []).compactMap(\.string) }
+        let needed = Set(required.map { ExactText($0) })
         var names: [String] = []
+        var seen: Set<ExactText> = []
         for name in members.flatMap({ $0.keywords["properties"]?.object?.keys ?? [] }) + required
-        where !names.contains(where: { ExactText($0) == ExactText(name) }) { names.append(name) }
+        where seen.insert(ExactText(name)).inserted { names.append(name) }
         var properties: [Property] = []
         for name in names {
             properties.append(
                 Property(
                     name: Array(JSONSpelling.content(name).utf8), value: try symbol(Self.value(of: name, members)),
-                    isRequired: required.contains { ExactText($0) == ExactText(name) }))
+                    isRequired: needed.contains(ExactText(name))))
         }
         let others = try others(members, properties.map(\.name))
         let firstRequired = properties.firstIndex(where: \.isRequired) ?? properties.count
@@ -232,7 +251,7 @@ struct SchemaCompiler {
     /// What the value of a property must fit.
     private static func value(of name: String, _ members: [Member]) -> Key {
         Key(
-            pointers: members.compactMap { member in
+            members.compactMap { member in
                 if member.keywords["properties"]?.object?[name] != nil {
                     return SchemaDocument.pointer(member.pointer, "properties", name)
                 }
@@ -246,7 +265,7 @@ struct SchemaCompiler {
         let said = members.filter { $0.keywords["additionalProperties"] != nil }
         guard !said.isEmpty || names.isEmpty else { return nil }
         let value = try symbol(
-            Key(pointers: said.map { SchemaDocument.pointer($0.pointer, "additionalProperties") }))
+            Key(said.map { SchemaDocument.pointer($0.pointer, "additionalProperties") }))
         guard value != .nothing else { return nil }
         let any = builder.store.repeated(builder.store.character(.all, .jsonString), 0, nil)
         let known = builder.store.literals(names)

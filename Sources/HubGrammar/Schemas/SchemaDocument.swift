@@ -1,10 +1,12 @@
 import HubCore
 
 /// A schema with its parts by JSON pointer (https://www.rfc-editor.org/rfc/rfc6901).
-struct SchemaDocument: Sendable {
+final class SchemaDocument {
     private let root: JSON
     /// Where schemas begin that are documents of their own: their references are to themselves.
     private let inner: [String]
+    /// What was read and checked.
+    private var known: [ExactText: Schema] = [:]
 
     init(_ root: JSON, inner: [String] = []) { (self.root, self.inner) = (root, inner) }
 
@@ -57,6 +59,27 @@ struct SchemaDocument: Sendable {
     ///
     /// - Throws: ``ErrorCode/invalidInput`` for a keyword that is not supported, or whose value is not what it must be.
     func schema(_ pointer: String) throws(AIError) -> Schema {
+        if let known = known[ExactText(pointer)] { return known }
+        let schema = try read(pointer)
+        known[ExactText(pointer)] = schema
+        return schema
+    }
+
+    /// Schemas in a row that refer to each other without a value in between.
+    static let longestPath = 100
+
+    /// - Parameter path: the schemas that led to the one at a pointer, for the same value.
+    /// - Throws: ``ErrorCode/invalidInput`` if it is one of them, or they are too many.
+    static func checkPath(_ path: [String], _ pointer: String) throws(AIError) {
+        guard !path.contains(pointer) else {
+            throw error(pointer, "the schema leads back to itself by $ref or anyOf")
+        }
+        guard path.count <= longestPath else {
+            throw error(pointer, "more than \(longestPath) levels of $ref and anyOf lead here")
+        }
+    }
+
+    private func read(_ pointer: String) throws(AIError) -> Schema {
         switch self[pointer] {
         case .bool(let takesAll)?: return .all(takesAll)
         case .object(let keywords)?:

@@ -74,7 +74,7 @@ struct AnswerReader {
 
     /// The end of the answer: what was held back.
     ///
-    /// - Parameter isCut: whether the caller ended it; then a call that is not whole is left out.
+    /// - Parameter isCut: whether something else than the model ended it; then a call that is not whole is left out.
     mutating func finish(isCut: Bool) -> Piece {
         var piece = Piece()
         let rest = scanner.finish()
@@ -131,7 +131,12 @@ struct AnswerReader {
         skipsSpace = false
         // Before a call white space belongs to its form.
         let shown = space + text
-        guard format.calls != nil else {
+        // White space at the beginning may be followed by reasoning.
+        let isHeld =
+            format.calls != nil
+            || format.reasoning != nil && self.text.isEmpty && piece.text.isEmpty
+                && shown.allSatisfy(\.isWhitespace)
+        guard isHeld else {
             space = ""
             piece.text += shown
             return
@@ -192,7 +197,8 @@ struct AnswerReader {
                 place = .text
                 show(marker, &piece)
             } else {
-                (place, skipsSpace) = (marker == format.reasoning?.opening ? .reasoning : .text, true)
+                // White space before it is not part of anything.
+                (place, skipsSpace, space) = (marker == format.reasoning?.opening ? .reasoning : .text, true, "")
             }
         }
     }

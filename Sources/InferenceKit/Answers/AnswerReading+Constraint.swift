@@ -6,12 +6,15 @@ extension AnswerReading {
     func constraint(_ grammar: OutputGrammar) -> OutputConstraint {
         if format.calls?.syntax == .channels {
             // gpt-oss thinks in other channels before the one of the answer.
-            return .answer(grammar, reasoning: .init(closing: "<|channel|>final<|message|>"))
+            // The delimiter is forced: models would name the type of the answer before it.
+            return .answer(grammar, reasoning: .init(closing: "<|channel|>final", delimiter: "<|message|>"))
         }
-        guard let reasoning = format.reasoning else { return .answer(grammar) }
-        return .answer(
-            grammar,
-            reasoning: .init(opening: beginsInReasoning ? nil : reasoning.opening, closing: reasoning.closing))
+        return .answer(grammar, reasoning: brackets)
+    }
+
+    /// The reasoning that may come first, or that the prompt has begun.
+    private var brackets: OutputConstraint.Reasoning? {
+        format.reasoning.map { .init(opening: beginsInReasoning ? nil : $0.opening, closing: $0.closing) }
     }
 
     /// Holds the calls of tools to their schemas; nil for a model that knows no calls, or none whose arguments are JSON
@@ -23,8 +26,17 @@ extension AnswerReading {
         let known = tools.map { (name: $0["function"]?["name"]?.string ?? "", parameters: Self.parameters($0)) }
         var sections: [OutputConstraint.Section] = []
         switch calls.syntax {
+        case .json(let key) where format.mayBeBare && !opening.isEmpty:
+            // The call that is demanded is the whole answer: behind text it would be none.
+            let grammar = try OutputGrammar(calls: known, argumentsKey: key)
+            return .answer(grammar, reasoning: brackets, after: opening)
         case .json(let key):
             sections.append(.init(after: calls.opening, try OutputGrammar(calls: known, argumentsKey: key)))
+            // A call without its marker, as Llama writes it.
+            for tool in format.mayBeBare ? known : [] {
+                let grammar = try OutputGrammar(jsonSchema: tool.parameters)
+                sections.append(.init(after: "{\"name\": \"\(tool.name)\", \"\(key)\":", grammar))
+            }
         case .listOrNamed where !template.contains("[ARGS]"):
             let list = try OutputGrammar(calls: known, argumentsKey: "arguments", isList: true)
             sections.append(.init(after: calls.opening, list))
@@ -38,9 +50,16 @@ extension AnswerReading {
                 sections.append(.init(after: tool.name + separator, grammar))
                 sections.append(.init(after: separator + tool.name + "\n```json", grammar))
             }
-        case .parameters, .elements, .marked, .channels: return nil
+        case .channels:
+            for tool in known {
+                let grammar = try OutputGrammar(jsonSchema: tool.parameters)
+                for head in [" <|constrain|>json", "<|channel|>commentary <|constrain|>json", " json", ""] {
+                    sections.append(.init(after: "to=functions.\(tool.name)\(head)<|message|>", grammar))
+                }
+            }
+        case .parameters, .elements, .marked: return nil
         }
-        return .sections(sections, after: opening)
+        return .sections(sections, after: opening, reasoning: brackets)
     }
 
     /// The schema of a tool's arguments; any object for one with keywords that no model can be held to here.

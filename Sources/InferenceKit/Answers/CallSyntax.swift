@@ -191,11 +191,10 @@ struct CallParser {
         if text.first == "\n" { text = text.dropFirst() }
         if text.last == "\n" { text = text.dropLast() }
         let function = tools.lazy.compactMap { $0["function"] }.first { $0["name"]?.string == name }
-        let type = function?["parameters"]?["properties"]?[key]?["type"]
-        let types = type?.string.map { [$0] } ?? (type?.array ?? []).compactMap(\.string)
-        guard !types.isEmpty, !types.contains("string"), let json = try? JSON.parse(String(text)) else {
-            return .string(String(text))
-        }
+        let parameters = function?["parameters"] ?? .object([:])
+        guard let schema = parameters["properties"]?[key], !TextualSchema(root: parameters).allowsText(schema),
+            let json = try? JSON.parse(String(text))
+        else { return .string(String(text)) }
         return json
     }
 

@@ -26,15 +26,14 @@ struct SessionTurn {
     /// Answers a prompt. If that fails, or is cancelled before there is anything, the prompt is taken back. Once tools have
     /// run the turn stays, because what they did was done: it ends with what there is of an answer.
     mutating func run(_ prompt: Transcript.Prompt) async -> Result<ModelSession.Response, AIError> {
-        let before = transcript
+        start = transcript.entries.count
         do throws(AIError) {
             try await check { try await $0.check(prompt: prompt.text) }
-            start = transcript.entries.count
             transcript.entries.append(.prompt(prompt))
-            return .success(try await answer(before))
+            return .success(try await answer())
         } catch {
             if rounds == 0 {
-                transcript = before
+                takeBack()
             } else {
                 close(error.partialResult)
             }
@@ -43,13 +42,14 @@ struct SessionTurn {
         }
     }
 
-    private mutating func answer(_ before: Transcript) async throws(AIError) -> ModelSession.Response {
+    private mutating func answer() async throws(AIError) -> ModelSession.Response {
         while true {
             try await fit()
             session.keep(transcript, meter)
             let result = try await ask()
-            if result.finishReason == .cancelled { return cancelled(result, before) }
-            if result.toolCalls.isEmpty {
+            if result.finishReason == .cancelled { return cancelled(result) }
+            // A call that was cut may still be readable, and say something else.
+            if result.toolCalls.isEmpty || result.finishReason.isCut {
                 append(result)
                 return response(result)
             }
@@ -59,7 +59,7 @@ struct SessionTurn {
                     "the model called tools \(rounds) times and gave no answer", cause: PartialAnswer(result))
             }
             try await use(result)
-            if Task.isCancelled { return cancelled(GenerationResult(text: "", finishReason: .cancelled), before) }
+            if Task.isCancelled { return cancelled(GenerationResult(text: "", finishReason: .cancelled)) }
         }
     }
 
@@ -82,9 +82,10 @@ struct SessionTurn {
                 if holds { held.append(chunk) } else { job.send(.chunk(chunk)) }
             }
         } catch {
+            // What nobody has checked is not given out.
+            guard Task.isCancelled else { throw holds ? error.withoutPartialResult : error }
             // Not every provider gives a last chunk to whoever cancels.
-            guard Task.isCancelled else { throw error }
-            return GenerationResult(text: text, finishReason: .cancelled)
+            return GenerationResult(text: holds ? "" : text, finishReason: .cancelled)
         }
         meter.learn(messages, options, result.usage)
         guard holds else { return result }
@@ -103,9 +104,7 @@ struct SessionTurn {
                 arguments: call.arguments)
         }
         for call in calls { job.send(.toolCall(call)) }
-        let outputs = await ToolRun(
-            tools: session.tools, approve: settings.approve, isCut: result.finishReason == .length
-        ).run(calls)
+        let outputs = await ToolRun(tools: session.tools, approve: settings.approve).run(calls)
         rounds += 1
         transcript.entries.append(
             .toolCalls(.init(calls: calls, text: result.text, reasoning: result.reasoning)))
@@ -127,10 +126,10 @@ struct SessionTurn {
         ModelSession.Response(result: result, entries: Array(transcript.entries[start...]))
     }
 
-    private mutating func cancelled(_ result: GenerationResult, _ before: Transcript) -> ModelSession.Response {
+    private mutating func cancelled(_ result: GenerationResult) -> ModelSession.Response {
         guard rounds > 0 || !result.text.isEmpty else {
             // It was never asked for: some providers refuse an empty turn.
-            transcript = before
+            takeBack()
             session.keep(transcript, meter)
             return ModelSession.Response(result: result, entries: [])
         }
@@ -138,6 +137,9 @@ struct SessionTurn {
         session.keep(transcript, meter)
         return response(result)
     }
+
+    /// Takes the prompt back. A shortening before it stays: it was told, and a summary may have been paid for.
+    private mutating func takeBack() { transcript.entries.removeSubrange(start...) }
 
     /// Ends the turn with what there is.
     private mutating func close(_ result: GenerationResult?) {
@@ -172,6 +174,15 @@ struct SessionTurn {
         transcript.entries.insert(.shortening(shortening), at: isFirst ? start : transcript.entries.count)
         if isFirst { start += 1 }
         job.send(.shortened(shortening))
+    }
+}
+
+extension AIError {
+    /// This without what had come of an answer.
+    fileprivate var withoutPartialResult: AIError {
+        var error = self
+        if partialResult != nil { error.cause = nil }
+        return error
     }
 }
 

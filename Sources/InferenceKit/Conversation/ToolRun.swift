@@ -5,8 +5,6 @@ import HubCore
 struct ToolRun: Sendable {
     let tools: [any Tool]
     let approve: (@Sendable (GeneratedToolCall) async throws -> ToolApproval)?
-    /// Whether the turn ended at its limit of tokens: what its calls would have said is unknown, so none runs.
-    var isCut = false
 
     /// Runs calls at the same time, after all were allowed one by one. The answers come in the order of the calls; what
     /// fails, does not exist or is refused is an answer too.
@@ -39,7 +37,6 @@ struct ToolRun: Sendable {
     private func obstacle(to call: GeneratedToolCall) async -> Answer? {
         func not(_ why: String) -> Answer { Answer(why, isError: true) }
         guard !Task.isCancelled else { return not(Self.interrupted) }
-        guard !isCut else { return not("the turn was cut before the call was whole") }
         guard !call.name.isEmpty else { return not("the call cannot be read: \(call.arguments.prefix(200))") }
         guard tools.contains(where: { $0.name == call.name }) else {
             let names = tools.map(\.name).joined(separator: ", ")

@@ -2,12 +2,14 @@ public import HubChatTemplates
 import HubCore
 
 extension Transcript {
-    /// A conversation that was kept as messages. Of system messages the last counts.
-    public init(_ messages: some Sequence<Message>) {
+    /// A conversation that was kept as messages. Several system messages become one.
+    public init(_ messages: some Collection<Message>) {
+        let instructions = messages.filter { $0.role == .system }.compactMap(\.content).filter { !$0.isEmpty }
+        if !instructions.isEmpty { entries = [.instructions(instructions.joined(separator: "\n\n"))] }
         for message in messages {
             let text = message.content ?? ""
             switch message.role {
-            case .system: entries.append(.instructions(text))
+            case .system: break
             case .user: entries.append(.prompt(Prompt(text, images: message.images)))
             case .tool:
                 entries.append(
@@ -40,7 +42,8 @@ extension Transcript {
         let first = firstSentTurn + dropped
         var out = instructions.map { [Message.system($0)] } ?? []
         guard first < starts.count, let last = starts.last else { return out }
-        for place in starts[first]..<entries.count {
+        // What was said before the first prompt belongs to it: a greeting.
+        for place in (first == 0 ? 0 : starts[first])..<entries.count {
             guard var message = message(entries[place], isUnderWay: place > last) else { continue }
             if place == starts[first], let summary, let text = message.content {
                 message.content = Self.introduced(summary) + text

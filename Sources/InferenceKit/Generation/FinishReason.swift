@@ -18,4 +18,12 @@ public struct FinishReason: RawRepresentable, Sendable, Hashable {
     public static let contentFilter = FinishReason(rawValue: "content_filter")
     /// The caller cancelled.
     public static let cancelled = FinishReason(rawValue: "cancelled")
+
+    /// The model's own end in the words of several servers.
+    private static let ends: Set = [
+        "stop", "tool_calls", "function_call", "tool_use", "eos", "eos_token", "end_turn",
+    ]
+
+    /// Whether something else than the model ended the text: what it wrote last may not be whole.
+    var isCut: Bool { !Self.ends.contains(rawValue.lowercased()) }
 }

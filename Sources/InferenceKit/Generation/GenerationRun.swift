@@ -137,7 +137,10 @@ final class GenerationRun: StepClient, @unchecked Sendable {
             accept(id, nil)
             if isEnded { return }
         }
-        if grammar.isFinished { end(.stop, text.finish().text) }
+        if grammar.isFinished {
+            let rest = text.finish()
+            end(rest.stopped ? .stopSequence : .stop, rest.text)
+        }
     }
 
     func stepEnded() {
@@ -200,7 +203,7 @@ final class GenerationRun: StepClient, @unchecked Sendable {
     private func end(_ reason: FinishReason, _ rest: String = "") {
         isEnded = true
         var piece = read(rest)
-        if let last = reader?.finish(isCut: reason == .cancelled) {
+        if let last = reader?.finish(isCut: reason.isCut) {
             piece.text += last.text
             piece.reasoning += last.reasoning
         }

@@ -21,26 +21,32 @@ final class GrammarEngines: Sendable {
     private let vocabulary: Int
     private let state = Lock(State())
 
-    /// Engines kept, and the states from which on one is not used again.
-    private static let (mostEngines, mostStates) = (8, 200_000)
+    private static let mostEngines = 8
 
     init(_ tokenizer: Tokenizer, vocabulary: Int) { (self.tokenizer, self.vocabulary) = (tokenizer, vocabulary) }
 
     /// A mask that holds a text to a constraint.
     ///
     /// - Parameter ends: the tokens that end a text.
-    /// - Throws: ``ErrorCode/unsupportedModel`` for a tokenizer that cannot be held to one.
+    /// - Throws: ``ErrorCode/unsupportedModel`` for a tokenizer that cannot be held to one, ``ErrorCode/invalidInput`` for
+    ///   a text that it cannot begin.
     func mask(_ constraint: OutputConstraint, ends: Set<Int>) throws(AIError) -> GrammarMask {
         let result: Result<GrammarMask, AIError> = state.withLock { state in
             Result { () throws(AIError) in
                 let (tree, spaced) = try self.prepared(&state)
                 let place = state.engines.firstIndex { $0.constraint == constraint && $0.ends == ends }
                 var kept = place.map { state.engines.remove(at: $0) }
-                if kept.map({ $0.engine.stateCount > Self.mostStates }) ?? true {
+                if kept.map({ $0.engine.isLarge || $0.engine.failure != nil }) ?? true {
                     kept = Kept(
                         constraint: constraint, ends: ends, engine: try MaskEngine(constraint, tree, ends: ends))
                 }
                 guard let kept else { preconditionFailure("an engine was made") }
+                guard spaced == nil || !kept.engine.mustBeginWithSpace else {
+                    throw AIError(
+                        .invalidInput,
+                        "the form of the answer begins with a space, which this model's tokenizer leaves out there",
+                        advice: "leave out the first space")
+                }
                 state.engines.append(kept)
                 if state.engines.count > Self.mostEngines { state.engines.removeFirst() }
                 return GrammarMask(kept.engine, self.tokenizer, spaced: spaced)

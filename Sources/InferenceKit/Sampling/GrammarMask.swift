@@ -4,20 +4,27 @@ import HubTokenizers
 
 /// Holds one text to a constraint. Used on the scheduler's thread, as are all that share its engine.
 final class GrammarMask: TokenMask, @unchecked Sendable {
-    private let engine: MaskEngine
+    private var engine: MaskEngine
     private let tokenizer: Tokenizer
     /// Tokens that begin with a space, if the first token of a text loses it: what is shown would not be what was checked.
     private let spaced: [UInt64]?
     private var state: MaskEngine.State
-    private var isFirst = true
+    /// The tokens so far.
+    private var ids: [Int] = []
+    private var isFirst: Bool { ids.isEmpty }
 
     init(_ engine: MaskEngine, _ tokenizer: Tokenizer, spaced: [UInt64]?) {
         (self.engine, self.tokenizer, self.spaced) = (engine, tokenizer, spaced)
         state = engine.start
     }
 
-    func ban(in logits: UnsafeMutableBufferPointer<Float>) {
+    func ban(in logits: UnsafeMutableBufferPointer<Float>) throws(AIError) {
+        if engine.isLarge {
+            engine = try engine.renewed()
+            state = ids.reduce(engine.start) { engine.next($0, $1) ?? $0 }
+        }
         let mask = engine.mask(state)
+        if let failure = engine.failure { throw failure }
         for (place, word) in mask.enumerated() {
             let word = isFirst ? word & ~(spaced?[place] ?? 0) : word
             if word == .max { continue }
@@ -30,7 +37,7 @@ final class GrammarMask: TokenMask, @unchecked Sendable {
     }
 
     func accept(_ id: Int) {
-        isFirst = false
+        ids.append(id)
         // Only what the mask allows is chosen.
         state = engine.next(state, id) ?? state
     }
@@ -53,8 +60,9 @@ final class GrammarMask: TokenMask, @unchecked Sendable {
     func forced() -> [Int] {
         let (bytes, isAll) = engine.forced(state)
         guard bytes.count > 1 || isAll, !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self),
-            let ids = try? tokenizer.encode(text, addSpecialTokens: false)
+            let ids = try? tokenizer.encode(text, addSpecialTokens: false), let first = ids.first
         else { return [] }
+        if isFirst, let spaced, spaced[first >> 6] >> UInt64(first & 63) & 1 == 1 { return [] }
         // A tokenizer may put a space before a text, or change it.
         guard engine.text(of: ids) == bytes else { return [] }
         return isAll ? ids : ids.dropLast()

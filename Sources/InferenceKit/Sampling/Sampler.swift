@@ -57,7 +57,9 @@ struct Sampler {
         var changed = Array(logits)
         for (id, bias) in config.logitBias where id < changed.count { changed[id] += Float(bias) }
         penalise(&changed)
-        if let mask { changed.withUnsafeMutableBufferPointer { mask.ban(in: $0) } }
+        if let mask {
+            try changed.withUnsafeMutableBufferPointer { buffer throws(AIError) in try mask.ban(in: buffer) }
+        }
         let best = hub_argmax(changed, changed.count)
         guard best < changed.count, changed[best] > -.infinity else {
             throw AIError(.generationFailed, "no token is allowed here")

@@ -88,6 +88,27 @@ import Testing
         let result = try await chat.end()
         #expect(result.terminal.contains("\(RemoteStage.chat), hf:together"))
         #expect(result.status == 0)
+        // It goes on with the model that answered last.
+        let kept = try await remote.stage.run("chats", "--json").document().objects("conversations")
+        #expect(kept.first?["model"]?.string == "\(RemoteStage.chat):together")
+    }
+
+    /// What one provider may see, another may not.
+    @Test func filesGoToAnotherModelAfterAYes() async throws {
+        let file = try place.write("notes.txt", Array("blue".utf8))
+        let chat = try await chat()
+        chat.process.write("What is in @\(file)?\n")
+        try await chat.process.wait(forText: "Send notes.txt (4 B) to hf? [y/N]")
+        try await chat.say("y")
+        chat.process.write("/model \(RemoteStage.chat):together\n")
+        try await chat.process.wait(
+            forText: "Send this conversation with what it has of files to hf:together? [y/N]")
+        chat.process.write("n\n")
+        try await chat.process.wait(forText: "nothing was sent")
+        try await chat.prompt()
+        try await chat.say("And now?")
+        #expect(remote.calls.last?.json["model"]?.string?.hasSuffix(":together") == false)
+        #expect(try await chat.end().status == 0)
     }
 
     @Test func theConversationIsSaved() async throws {

@@ -108,6 +108,38 @@ import Testing
         #expect(turns.count == 6 && turns[4] == "Three")
     }
 
+    /// A yes is for one provider.
+    @Test func filesOfAConversationGoToAnotherProviderAfterAYes() async throws {
+        let folder = try TemporaryFolder("files")
+        let file = try folder.write("secret.txt", Array("SECRET".utf8))
+        let id = try #require(try await once("One", ["--attach", file, "--yes"])["conversation"]?.string)
+        let same = try await stage.run(["chat", "--continue=\(id)", "Two"], with: remote.variables)
+        #expect(same.status == 0)
+        let count = remote.calls.count
+        let words = ["chat", "--continue=\(id)", "-m", "\(RemoteStage.chat):together", "--provider", "hf", "Three"]
+        let refused = try await stage.run(words, with: remote.variables)
+        #expect(refused.status == 2 && remote.calls.count == count)
+        #expect(
+            refused.error.contains(
+                "sending this conversation with what it has of files to hf:together needs a yes"))
+        #expect(try await stage.run(words + ["--yes"], with: remote.variables).status == 0)
+        #expect(try await stage.run(words, with: remote.variables).status == 0)
+    }
+
+    @Test func whatWasSaidOnThisMachineAloneLeavesItAfterAYes() async throws {
+        var kept = KeptConversation(model: RemoteStage.chat, provider: "auto", at: 1)
+        kept.turns = [
+            .init(.user("A secret"), at: 1),
+            .init(.assistant("I see"), at: 2, model: RemoteStage.chat, provider: "local"),
+        ]
+        try FileSystem.createDirectories(stage.machine("state"))
+        try archive().keep(&kept, at: 3)
+        let refused = try await stage.run(["chat", "--continue", "Two"], with: remote.variables)
+        #expect(refused.status == 2 && refused.error.contains("sending this conversation to hf needs a yes"))
+        #expect(remote.calls.isEmpty)
+        #expect(try await stage.run(["chat", "--continue", "Two", "--yes"], with: remote.variables).status == 0)
+    }
+
     @Test func whatIsNotToBeKeptIsNot() async throws {
         #expect(try await once("Secret", ["--no-keep"])["conversation"] == nil)
         let chat = try await terminal(["--no-keep"])

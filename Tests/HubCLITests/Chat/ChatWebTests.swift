@@ -59,6 +59,38 @@ import Testing
         }
     }
 
+    /// The model chooses the words of a search: they could be those of a file.
+    @Test(arguments: [["--attach"], ["--with"], []])
+    func aSearchNeedsAYesWhereFilesAre(flag: [String]) async throws {
+        let folder = try TemporaryFolder("files")
+        let file = try folder.write("notes.txt", Array("the sea".utf8))
+        for isAllowed in [false, true] {
+            let stage = try stage("web_search", #"{"query":"the sea"}"#)
+            let words = flag.flatMap { [$0, file] } + ["--web", "--yes"]
+            let result = try await stage.stage.run(
+                ["chat", RemoteStage.chat, "Hi", "--provider", "hf"] + words
+                    + (isAllowed ? ["--allow-tool", "web_search"] : []),
+                with: stage.variables.merging(["HUB_SEARXNG_URL": stage.server.address]) { $1 },
+                // Without a file, something from a pipe.
+                input: flag.isEmpty ? "the sea" : "")
+            let isSearched = stage.server.requests.contains { $0.path == "/search" }
+            #expect(result.status == 0 && isSearched == isAllowed, "\(result.error)")
+            #expect(result.output.contains("nobody is there to allow it") != isAllowed)
+        }
+    }
+
+    /// A page that comes through a pipe is not a person.
+    @Test func aTextFromAPipeNamesNoPages() async throws {
+        let address = "http://127.0.0.1:1/"
+        let stage = try stage("read_page", JSON.object(["address": .string(address)]).text())
+        let result = try await stage.run(
+            "chat", RemoteStage.chat, "Sum up", "--provider", "hf", "--web", input: "See \(address) for more.")
+        #expect(result.status == 0 && result.output.contains("neither the user nor a search named"))
+        let named = try await stage.run(
+            "chat", RemoteStage.chat, "Sum up \(address)", "--provider", "hf", "--web", input: "text")
+        #expect(named.output.contains("which is not an address of the public Internet"))
+    }
+
     @Test func withoutASearchEngineItIsSaid() async throws {
         let stage = try RemoteStage()
         let words = ["chat", RemoteStage.chat, "Hi", "--provider", "hf", "--web"]

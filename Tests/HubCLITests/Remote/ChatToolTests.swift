@@ -87,15 +87,18 @@ import Testing
             "HUB_PROVIDER_KEY": "s1ngular-abc",
             "HUB_SERVE_TOKEN": "s1ngular-def", "GITHUB_TOKEN": "s1ngular-ghi",
             "AWS_SECRET_ACCESS_KEY": "s1ngular-jkl",
+            "PGPASSWORD": "s1ngular-1", "MYSQL_PWD": "s1ngular-2", "SSHPASS": "s1ngular-3", "GH_PAT": "s1ngular-4",
+            "npm_config__authToken": "s1ngular-5", "NPM_AUTH": "s1ngular-6", "ACCESSTOKEN": "s1ngular-7",
+            "OPENAI_APIKEY": "s1ngular-8", "MY_JWT": "s1ngular-9", "SMTP_PASS": "s1ngular-0",
             "My_Secret": "s1ngular-mno", "DB_PASSWORD": "s1ngular-pqr", "NOTE": "token \(RemoteStage.token)",
             "SOME_PROXY": "http://me:s1ngular-stu@127.0.0.1:9",
         ]
         let result = try await chat(
             "--tool", tool, "--allow-tool", "weather",
-            with: secrets.merging(["PLAIN": "stays", "MONKEY": "stays too"]) { $1 })
+            with: secrets.merging(["PLAIN": "stays", "MONKEY": "stays too", "OLDPWD": "/stays"]) { $1 })
         #expect(
             result.status == 0 && result.output.contains("PLAIN=stays")
-                && result.output.contains("MONKEY=stays too"))
+                && result.output.contains("MONKEY=stays too") && result.output.contains("OLDPWD=/stays"))
         #expect(
             !result.output.contains("s1ngular") && !result.output.contains(RemoteStage.token), "\(result.output)")
         #expect(result.output.contains("PATH=") && result.output.contains("HOME="))
@@ -187,6 +190,98 @@ import Testing
         #expect(stage.calls.isEmpty)
     }
 
+    /// Says something, calls the first tool, and ends so.
+    private static func calling(_ arguments: String, reason: String) throws -> RemoteStage {
+        try RemoteStage.chatting { request in
+            if request.json["messages"]?.array?.last?["role"]?.string == "tool" {
+                return .chunks([piece("Done", reason: "stop")])
+            }
+            let call = JSON.object(["name": "weather", "arguments": .string(arguments)]).text()
+            return .chunks([
+                piece("I look."),
+                #"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function","function":\#(call)}]}}]}"#,
+                #"{"choices":[{"index":0,"delta":{},"finish_reason":"\#(reason)"}]}"#,
+            ])
+        }
+    }
+
+    @Test func aCallThatWasCutDoesNotRun() async throws {
+        let tool = try program("weather", "touch '\(folder("ran"))'")
+        for (reason, runs) in [("length", false), ("content_filter", false), ("tool_calls", true)] {
+            let stage = try Self.calling("", reason: reason)
+            let result = try await stage.run(
+                "chat", RemoteStage.chat, "Hi", "--provider", "hf", "--tool", tool, "--allow-tool", "weather",
+                "--json")
+            #expect(result.status == 0 && FileSystem.exists(folder("ran")) == runs, "\(reason)")
+            #expect(try result.document()["finish_reason"]?.string == (runs ? "stop" : reason))
+        }
+    }
+
+    private func roles(_ messages: [JSON]?) -> [String] { (messages ?? []).compactMap { $0["role"]?.string } }
+
+    /// The calls and what the tools answered are a part of the conversation.
+    @Test func theNextTurnKnowsOfTheTools() async throws {
+        let tool = try program("weather", "echo It rains")
+        let stage = try Self.calling("{}", reason: "tool_calls")
+        let words = ["--tool", tool, "--allow-tool", "weather", "--json"]
+        let first = try await stage.stage.run(
+            ["chat", RemoteStage.chat, "Paris?", "--provider", "hf"] + words, with: stage.variables)
+        let document = try first.document()
+        #expect(document["text"]?.string == "I look.\n\nDone")
+        let id = try #require(document["conversation"]?.string)
+        _ = try await stage.stage.run(["chat", "--continue=\(id)", "Rome?"] + words, with: stage.variables)
+        let sent = try #require(stage.calls[2].json["messages"]?.array)
+        #expect(roles(sent) == ["user", "assistant", "tool", "assistant", "user"])
+        #expect(sent[1]["content"]?.string == "I look." && sent[1]["tool_calls"]?.array?.count == 1)
+        #expect(sent[2]["content"]?.string == "It rains" && sent[2]["tool_call_id"]?.string == "c1")
+        #expect(sent[3]["content"]?.string == "Done")
+        // Without tools there are no calls.
+        _ = try await stage.stage.run(["chat", "--continue=\(id)", "Oslo?"], with: stage.variables)
+        let plain = try #require(stage.calls.last?.json["messages"]?.array)
+        #expect(roles(plain) == ["user", "assistant", "user", "assistant", "user"])
+        #expect(plain[1]["content"]?.string == "I look.\n\nDone" && plain[1]["tool_calls"] == nil)
+        let shown = try await stage.stage.run("chats", "show", id)
+        #expect(shown.output.contains("calls weather {}\n") && shown.output.contains("weather answers: It rains\n"))
+    }
+
+    /// What a tool did was done.
+    @Test func aTurnThatIsInterruptedAfterACallStays() async throws {
+        let fifo = folder("started")
+        #expect(mkfifo(fifo, 0o600) == 0)
+        let tool = try program("weather", "echo > '\(fifo)'; sleep 1000")
+        let chat = try await ChatTerminal(
+            stage.stage, [RemoteStage.chat, "--provider", "hf", "--tool", tool, "--allow-tool", "weather"],
+            with: stage.variables)
+        chat.process.write("Paris?\n")
+        try await Thread.run { [fifo] in
+            let file = open(fifo, O_RDONLY)
+            var byte: UInt8 = 0
+            _ = read(file, &byte, 1)
+            close(file)
+        }
+        chat.process.write("\u{3}")
+        try await chat.prompt()
+        #expect(try await chat.end().status == 0)
+        let listed = try await stage.stage.run("chats", "--quiet")
+        let kept = try await stage.stage.run("chats", "export", listed.output.trimmed, "--json").document()
+        #expect(roles(kept["messages"]?.array) == ["user", "assistant", "tool", "assistant"])
+        #expect(kept["messages"]?.array?[2]["content"]?.string == "the call was interrupted")
+    }
+
+    @Test func aPersonSeesAllThatIsAskedAbout() async throws {
+        let tool = try program("weather", "echo It rains")
+        let filler = String(repeating: "a", count: 1900)
+        let words = ["--provider", "hf", "--tool", tool, "--color", "never"]
+        let result = try await stage.answer(
+            ["chat", RemoteStage.chat, "\(filler) PAYLOAD \(filler)"] + words, "Run it? [y/N] ", "n")
+        #expect(result.terminal.contains(" PAYLOAD ") && !result.terminal.contains(" more ...]"))
+        let long = try await stage.stage.run(
+            ["chat", RemoteStage.chat, String(repeating: "a", count: 9000)] + words, with: stage.variables,
+            terminal: .init(columns: 300))
+        #expect(long.status == 0 && long.terminal.contains("too long to look through"))
+        #expect(long.terminal.contains("You said: the arguments are too long to be allowed"))
+    }
+
     @Test func aModelWithoutToolsIsRefusedByName() async throws {
         let tool = try program("weather", "true")
         let result = try await stage.run(
@@ -238,6 +333,14 @@ import Testing
         let result = try await run("head -c 100000 /dev/zero; head -c 200000 /dev/zero >&2", output: 100_000)
         #expect(result.end == .status(0) && result.output.count == 100_000 && result.errors.count == 16 << 10)
         #expect(try await run("head -c 100001 /dev/zero; sleep 1000", output: 100_000).end == .tooMuch)
+    }
+
+    /// It may have exited when the last of it is read.
+    @Test func anAnswerThatIsTooLongIsNeverCutWithoutAWord() async throws {
+        for _ in 0..<12 {
+            let result = try await run("head -c 1078000 /dev/zero")
+            #expect(result.end == .tooMuch && result.output.count == 1 << 20)
+        }
     }
 
     @Test func whatHangsIsEnded() async throws {

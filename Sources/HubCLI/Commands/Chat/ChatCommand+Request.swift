@@ -31,6 +31,9 @@ extension ChatCommand {
         /// Flags that were given and are about computing on this machine.
         var computing: [String]
 
+        /// The PROMPT of the command line; nil where a pipe has all of it.
+        var words: String? { prompt == "-" ? nil : prompt }
+
         /// - Throws: ``ErrorCode/invalidInput`` without a model.
         init(_ arguments: ParsedArguments) throws(AIError) {
             var words = arguments.operands[...]

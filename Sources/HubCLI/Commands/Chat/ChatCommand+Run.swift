@@ -16,6 +16,8 @@ extension ChatCommand {
         let tools = try ChatTools(typed.tools, allowed: typed.allowedTools, web: web, context)
         let form = try await typed.form?.read(context)
         let prompt = try await prompt(typed, context)
+        // What came through a pipe is not for a search engine either.
+        if prompt != typed.words { tools?.guardSearches() }
         if prompt == nil { try ChatSession.checkTerminal(context, once: "hub chat MODEL PROMPT") }
         let (request, kept) = try await continued(typed, context)
         let (source, reasons) = try await ModelSource.choose(request.wish, context)
@@ -24,6 +26,9 @@ extension ChatCommand {
         if request.explains { report.reasons = reasons }
         context.output.document(report.json)
         let speaker = try await speaker(source, request, attachments, context).using(tools)
+        if case .remote(let model) = source, let what = kept?.turns.unseen(by: model.label) {
+            try await SendingConsent(isGiven: request.yes).ask(what, to: model.label, context)
+        }
         let memory = try await memory(source, request, context)
         var conversation = Conversation(
             speaker, names: (source.name, source.label), request.config, system: request.system ?? kept?.system,
@@ -32,18 +37,19 @@ extension ChatCommand {
         let keeper = request.keeps ? keeper(request, kept, context) : nil
         guard let prompt else {
             var session = try ChatSession(
-                conversation, keeper: keeper, attached: attachments.isEmpty ? nil : attachments.message(""),
+                conversation, keeper: keeper, attached: attachments.isEmpty ? nil : attachments,
                 consent: SendingConsent(isGiven: request.yes),
                 changeModel: { name in try await change(to: name, request, tools, context) }, context)
             if let kept { SessionStart.show(kept, context) }
             return try await session.run()
         }
-        try await answer(attachments.message(prompt), prompt, conversation, form, keeper, &report, context)
+        let message = attachments.message(prompt)
+        try await answer(message, prompt, typed, conversation, form, keeper, &report, context)
     }
 
     /// The text to answer, from the command line and a pipe; nil for a conversation.
     private static func prompt(_ request: Request, _ context: Context) async throws -> String? {
-        let words = request.prompt == "-" ? nil : request.prompt
+        let words = request.words
         if request.prompt != "-", context.inputIsTerminal { return words }
         let bytes = try await context.input("-").bytes
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -98,14 +104,14 @@ extension ChatCommand {
     /// Another model for the conversation.
     private static func change(
         to name: String, _ request: Request, _ tools: ChatTools?, _ context: Context
-    ) async throws -> (speaker: Speaker, names: (model: String, provider: String)) {
+    ) async throws -> ChatSession.ModelChanged {
         let context = await context.resolvingAliases([name])
         var request = request
         request.wish.model = name
         let (source, reasons) = try await ModelSource.choose(request.wish, context)
         reasons.tell(context.output)
         let speaker = try await speaker(source, request, Attachments(), context).using(tools)
-        return (speaker, (source.name, source.label))
+        return .init(speaker: speaker, names: (source.name, source.label), asked: askedFor(request.wish, context))
     }
 
     /// Who answers, ready to be asked.
@@ -153,7 +159,7 @@ extension ChatCommand {
     // MARK: One answer
 
     private static func answer(
-        _ message: Message, _ prompt: String, _ conversation: Conversation, _ form: AnswerForm?,
+        _ message: Message, _ prompt: String, _ request: Request, _ conversation: Conversation, _ form: AnswerForm?,
         _ keeper: ConversationKeeper?, _ report: inout ChatReport, _ context: Context
     ) async throws {
         var (conversation, keeper) = (conversation, keeper)
@@ -161,7 +167,8 @@ extension ChatCommand {
         var tokens: [TokenLog] = []
         let tokenizer = conversation.speaker.tokenizer
         do {
-            let result = try await conversation.answer(message, question: prompt) { chunk in
+            let result = try await conversation.answer(message, question: prompt, typed: request.words ?? "") {
+                chunk in
                 printer.show(chunk)
                 if let token = TokenLog(chunk, tokenizer) { tokens.append(token) }
             }

@@ -129,8 +129,14 @@ extension ChatsCommand {
             output.line(Styled("\(Humanize.age(of: kept.updatedAt, now: context.now)), \(kept.model)", .faint))
             for turn in kept.turns {
                 output.line()
+                for call in turn.message.toolCalls {
+                    let arguments = JSON.object(call.arguments).text()
+                    output.line(Styled("calls \(call.name) \(arguments)".printable, .faint))
+                }
                 guard let text = turn.message.content, !text.isEmpty else { continue }
-                if turn.message.role == .assistant {
+                if turn.message.role == .tool {
+                    output.line(Styled("\(turn.message.name ?? "a tool") answers: \(text)".printable, .faint))
+                } else if turn.message.role == .assistant {
                     output.stream(AnswerPrinter.runs(of: text, context))
                 } else {
                     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
