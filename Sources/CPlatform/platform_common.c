@@ -1,9 +1,11 @@
 #include "CPlatform.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,9 +15,31 @@ int hub_flock(int descriptor, int operation) {
     return result;
 }
 
+int hub_other_process_gets_lock(const char *path, int isFolder) {
+    pid_t child = fork();
+    if (child == 0) {
+        // Nothing but system calls: other threads of the parent may have held any lock.
+        int file = open(path, isFolder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+        if (file < 0) _exit(2);
+        if (flock(file, LOCK_EX | LOCK_NB) == 0) _exit(1);
+        _exit(errno == EWOULDBLOCK ? 0 : 2);
+    }
+    if (child < 0) return -1;
+    int status;
+    while (waitpid(child, &status, 0) < 0) if (errno != EINTR) return -1;
+    return WIFEXITED(status) && WEXITSTATUS(status) < 2 ? WEXITSTATUS(status) : -1;
+}
+
 uint64_t hub_open_file_limit(void) {
     struct rlimit limit;
     return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (uint64_t)limit.rlim_cur : 256;
+}
+
+void hub_raise_open_file_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 uint64_t hub_address_space_limit(void) {

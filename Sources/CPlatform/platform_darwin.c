@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <mach/mach.h>
+#include <stdio.h>
 #include <sys/mount.h>
 #include <sys/param.h>
 #include <sys/resource.h>
@@ -37,6 +38,10 @@ int64_t hub_share_blocks(int source, int target, off_t offset, uint64_t length) 
     return -1;
 }
 
+int hub_rename_new(const char *from, const char *to) { return renamex_np(from, to, RENAME_EXCL); }
+
+int hub_swap_names(const char *one, const char *other) { return renamex_np(one, other, RENAME_SWAP); }
+
 int hub_is_overlay(const char *path) { return (void)path, 0; }
 
 // APFS does not tell which files are clones of each other.
@@ -54,6 +59,8 @@ void hub_read_ahead(int descriptor, off_t offset, off_t length) {
     struct radvisory advice = {offset, length < INT_MAX ? (int)length : INT_MAX};
     fcntl(descriptor, F_RDADVISE, &advice);
 }
+
+void hub_forget_pages(int descriptor) { fcntl(descriptor, F_NOCACHE, 1); }
 
 void hub_prefer_large_pages(void *start, size_t length) { (void)start, (void)length; }
 

@@ -94,6 +94,14 @@ int64_t hub_share_blocks(int source, int target, off_t offset, uint64_t length) 
     return -1;
 }
 
+int hub_rename_new(const char *from, const char *to) {
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
+
+int hub_swap_names(const char *one, const char *other) {
+    return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
+}
+
 int hub_is_overlay(const char *path) {
     struct statfs info;
     return statfs(path, &info) == 0 && info.f_type == 0x794c7630; // OVERLAYFS_SUPER_MAGIC
@@ -118,6 +126,8 @@ void hub_read_ahead(int descriptor, off_t offset, off_t length) {
     if (offset == 0) posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
     posix_fadvise(descriptor, offset, length, POSIX_FADV_WILLNEED);
 }
+
+void hub_forget_pages(int descriptor) { posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED); }
 
 void hub_prefer_large_pages(void *start, size_t length) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

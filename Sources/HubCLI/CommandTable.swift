@@ -3,7 +3,8 @@ enum CommandTable {
     static let all: [Command] = [
         SearchCommand.command, InfoCommand.command, PullCommand.command,
         LsCommand.command, OutdatedCommand.command, PathCommand.command, RmCommand.command,
-        WhyCommand.command, AdoptCommand.command, LinkCommand.command, BudgetCommand.command, GcCommand.command,
+        WhyCommand.command, AdoptCommand.command, LinkCommand.command, BudgetCommand.command, MoveCommand.command,
+        GcCommand.command,
         VerifyCommand.command, WarmCommand.command, LockCommand.command,
         ExportCommand.command, ImportCommand.command, InventoryCommand.command,
         DiffCommand.command,

@@ -105,6 +105,19 @@ extension Catalog {
         }
     }
 
+    /// Follows a folder that was moved.
+    package func moveAdoptions(below old: String, to new: String) throws(AIError) {
+        try write(isPrecious: true) { connection in
+            for column in ["path", "source"] {
+                try connection.run(
+                    """
+                    UPDATE OR REPLACE adoptions SET \(column) = ? || substr(\(column), length(?) + 1)
+                    WHERE substr(\(column), 1, length(?) + 1) = ? || '/'
+                    """, new, old, old, old)
+            }
+        }
+    }
+
     package func forget(_ adoption: Adoption) throws(AIError) {
         try write(isPrecious: true) {
             try $0.run("DELETE FROM adoptions WHERE path = ? AND action = ?", adoption.path, adoption.action)

@@ -64,6 +64,8 @@ package struct PullPlan: Sendable {
 
     /// Whether anything must be fetched.
     package var needsNetwork: Bool { files.contains { $0.state.isMissing } }
+    /// Whether everything is in the snapshot.
+    var isWhole: Bool { !needsWork }
     /// Whether anything must be written.
     var needsWork: Bool { files.contains { $0.state != .present } || !FileSystem.exists(path) }
 
@@ -185,6 +187,17 @@ package struct PullPlan: Sendable {
             else { continue }
             files[index].state = .elsewhere(known.path)
             foreign.insert(known.path)
+        }
+    }
+
+    /// Takes missing files of the repository from a cache of others.
+    mutating func take(from cache: CacheLayout) throws(AIError) {
+        let other = cache.repository(repository)
+        for index in files.indices where files[index].state.isMissing && files[index].file.isLFS {
+            guard try SnapshotFile.hasBlob(files[index].file, in: other) else { continue }
+            let source = other.blob(files[index].file.digest.hex)
+            files[index].state = .elsewhere(source)
+            foreign.insert(source)
         }
     }
 

@@ -25,27 +25,59 @@ package struct Budget: Sendable {
     ) throws(AIError) {
         self.rule = rule
         used = state.totalSize + state.partialSize + state.otherSize + trash.reduce(0) { $0 + $1.size }
-        var over = used.addingClamped(incoming) - rule.bytes
-        for entry in trash.sorted(by: { $0.trashedAt < $1.trashedAt }) where over > 0 {
-            self.trash.append(entry)
-            over -= entry.size
-        }
+        let over = used.addingClamped(incoming) - rule.bytes
         let planner = DeletionPlanner(state, protection: protection, now: now)
-        guard over > 0 else {
-            plan = planner.plan
-            return
+        plan = planner.plan
+        for entry in trash.sorted(by: { $0.trashedAt < $1.trashedAt }) where trashBytes < over {
+            self.trash.append(entry)
         }
-        var policy = DeletionPolicy()
-        policy.keep = keep
-        policy.olderThan = rule.olderThan.map(Double.init)
-        // From an empty disk, so many bytes have to become free.
-        policy.free = over
-        plan = try policy.plan(with: planner, now: now, diskFree: 0)
+        if trashBytes < over {
+            var policy = DeletionPolicy()
+            policy.keep = keep
+            policy.olderThan = rule.olderThan.map(Double.init)
+            // From an empty disk, so many bytes have to become free.
+            policy.free = over - trashBytes
+            plan = try policy.plan(with: planner, now: now, diskFree: 0)
+            plan.unreached = []
+        }
+        missing = max(0, over - freedBytes)
+        if missing == 0 { try spareWhatIsNotNeeded(over, planner) }
         for index in plan.rows.indices {
             plan.rows[index].reason = "least recently used, for the budget of \(ByteCount(rule.bytes))"
         }
-        missing = max(0, over - plan.freedBytes)
-        plan.unreached = []
+    }
+
+    /// Takes out what the others make needless: a small revision before a large one, or one whose files others need.
+    private mutating func spareWhatIsNotNeeded(_ over: Int64, _ planner: DeletionPlanner) throws(AIError) {
+        for index in plan.rows.indices.reversed() {
+            // What a revision frees beside the earlier ones is the least that is lost without it.
+            guard freedBytes - plan.rows[index].freedBytes >= over else { continue }
+            var planner = planner
+            for row in plan.rows[..<index] + plan.rows[(index + 1)...] {
+                for repository in planner.state.repositories where repository.folder == row.folder {
+                    for revision in repository.revisions where revision.commit == row.subject.commit {
+                        try planner.add(revision, of: repository, reason: row.reason)
+                    }
+                }
+            }
+            if trashBytes + planner.plan.freedBytes >= over {
+                let protected = plan.protected
+                plan = planner.plan
+                plan.protected = protected
+            }
+        }
+        for index in trash.indices.reversed() where freedBytes - trash[index].size >= over {
+            trash.remove(at: index)
+        }
+    }
+
+    /// Whether all that goes is in another plan, too.
+    package func isPart(of shown: Budget) -> Bool {
+        let (trashed, rows) = (shown.trash.map(\.name), shown.plan.rows)
+        return trash.allSatisfy { trashed.contains($0.name) }
+            && plan.rows.allSatisfy { row in
+                rows.contains { $0.folder == row.folder && $0.subject == row.subject }
+            }
     }
 }
 

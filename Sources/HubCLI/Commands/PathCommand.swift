@@ -32,7 +32,7 @@ enum PathCommand {
             throw AIError.notCached(whole, in: workspace.layout)
         }
         if reference.files == nil {
-            let condition = try await workspace.condition(reference.repository, at: commit)
+            let condition = try await workspace.condition(of: folder, reference.repository, at: commit)
             if condition.isFirstPullUnfinished {
                 throw AIError(
                     .notCached, "\(whole) at \(commit.short): the download is incomplete",

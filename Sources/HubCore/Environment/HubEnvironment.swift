@@ -58,6 +58,11 @@ public struct HubEnvironment: Sendable {
         first("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE").map(expand) ?? Path.join(huggingFaceHome, "hub")
     }
 
+    /// Caches of others to read: `HUB_CACHE_PATH`, separated by colons, searched in order after ``cacheDirectory``.
+    package var furtherCaches: [String] {
+        (self["HUB_CACHE_PATH"] ?? "").split(separator: ":").map { expand(String($0)) }
+    }
+
     /// The Xet folder of Python's client: `HF_XET_CACHE`, else `xet` below ``huggingFaceHome``.
     public var xetDirectory: String {
         self["HF_XET_CACHE"].map(expand) ?? Path.join(huggingFaceHome, "xet")

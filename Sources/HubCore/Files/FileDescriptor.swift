@@ -184,7 +184,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     /// flock(2), exclusive and without waiting: whether it was granted. nil without flock support.
     package func tryLock(shared: Bool = false) throws(AIError) -> Bool? {
-        if hub_flock(raw, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 {
+        let operation = (shared ? LOCK_SH : LOCK_EX) | LOCK_NB
+        if hub_flock(raw, operation) == 0 {
+            guard LockProbe.isHonest(self, operation) else { return nil }
             isLocked.store(true, ordering: .relaxed)
             return true
         }
@@ -199,7 +201,10 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     /// flock(2), waiting until it is granted; does nothing without flock support.
     package func lock(shared: Bool = false) throws(AIError) {
-        if hub_flock(raw, shared ? LOCK_SH : LOCK_EX) == 0 { return isLocked.store(true, ordering: .relaxed) }
+        if hub_flock(raw, shared ? LOCK_SH : LOCK_EX) == 0 {
+            if LockProbe.isHonest(self, shared ? LOCK_SH : LOCK_EX) { isLocked.store(true, ordering: .relaxed) }
+            return
+        }
         guard Self.hasNoLocks(errno) else { throw .system("cannot lock", path: path, errno: errno) }
     }
 
@@ -238,6 +243,12 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
         return true
     }
+
+    /// Asks the kernel to forget the file's pages, so that it is read from the disk.
+    package func forgetPages() { hub_forget_pages(raw) }
+
+    /// Lets this process have as many open files as it may.
+    package static func raiseLimit() { hub_raise_open_file_limit() }
 
     /// fchown(2)
     package func setOwner(_ owner: UInt32, group: UInt32) throws(AIError) {

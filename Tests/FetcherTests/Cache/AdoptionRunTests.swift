@@ -115,6 +115,16 @@ import Testing
         #expect(try FileSystem.contents(target) == other)
     }
 
+    /// What a program wrote into both since has its own time.
+    @Test func undoingKeepsTheTimeOfContentThatWasWrittenSince() throws {
+        _ = try adopt()
+        try FileDescriptor(source, [.write]).write(other)
+        try FileSystem.setTimes(source, accessed: 1e9, modified: 1.2e9)
+        _ = try run.undo(try #require(try catalog.adoptions().first)) { _ in }
+        #expect(try FileSystem.contents(target) == other && inode(source) != inode(target))
+        #expect(try FileSystem.status(target)?.modified == 1.2e9)
+    }
+
     /// Killed after it was remembered and before the rename: the other link is the user's own.
     @Test func undoingLeavesALinkOfTheUser() throws {
         try FileSystem.createHardLink(target, at: folder("own"))

@@ -85,6 +85,33 @@ import Testing
         #expect(try FileSystem.contents(blob) == Self.large)
     }
 
+    /// A link to another disk would break.
+    @Test func linksOfOtherProgramsAreSaidToo() async throws {
+        try await pull()
+        let blob = Path.join(stage.cache, "models--org--one-GGUF/blobs/\(ForeignStores.digest(Self.small))")
+        let folder = Path.join(stores.lmStudio, "org/one-GGUF")
+        try FileSystem.createDirectories(folder)
+        try FileSystem.createSymlink(blob, at: Path.join(folder, "one-Q4_K_M.gguf"))
+        try FileSystem.createDirectories(stores.llamaCpp)
+        #expect(try await stage.run("link", "llama.cpp", "org/one-GGUF", "--quant", "Q8_0").status == 0)
+        let dry = try await stage.run("rm", "org/one-GGUF", "--dry-run").error
+        #expect(dry.contains("\(folder)/one-Q4_K_M.gguf is a link to what is deleted, and breaks"), "\(dry)")
+        #expect(dry.contains("stay on the disk: \(stores.llamaCpp)/org_one-GGUF_one-Q8_0.gguf"), "\(dry)")
+    }
+
+    /// What has the name, if only a link that leads nowhere, is its user's.
+    @Test func aNameThatIsTakenIsLeftAlone() async throws {
+        try await pull()
+        let folder = Path.join(stores.lmStudio, "org/one-GGUF")
+        try FileSystem.createDirectories(folder)
+        let path = Path.join(folder, "one-Q4_K_M.gguf")
+        try FileSystem.createSymlink("/nowhere/m.gguf", at: path)
+        let taken = try await stage.run("link", "lmstudio", "org/one-GGUF", "--quant", "Q4_K_M")
+        #expect(taken.status == 7 && taken.error.contains("is there already"), "\(taken.error)")
+        #expect(FileSystem.linkText(path) == "/nowhere/m.gguf")
+        #expect(try stage.listing(stores.lmStudio) == ["org", "org/one-GGUF", "org/one-GGUF/one-Q4_K_M.gguf"])
+    }
+
     @Test func lmStudioAndLlamaCpp() async throws {
         try await pull()
         let absent = try await stage.run("link", "lmstudio", "org/one-GGUF", "--quant", "Q4_K_M")

@@ -79,8 +79,23 @@ package struct AdoptionRun {
         guard let made = try FileSystem.linkStatus(temporary), made.device == before.device,
             made.stamp == before.stamp, SharedContent.canLink(made, over: old)
         else { return Self.changed(source) }
-        guard try FileSystem.linkStatus(target)?.fingerprint == old.fingerprint else { return Self.changed(target) }
-        try FileSystem.rename(temporary, to: target)
+        return try Self.rename(temporary, over: target, old)
+    }
+
+    /// Replaces a name, if it still is of the file that was read. A file that gets the name in the last moment comes out
+    /// of the exchange and is put back.
+    private static func rename(_ temporary: String, over target: String, _ old: FileStatus) throws -> AIError? {
+        guard try FileSystem.linkStatus(target)?.fingerprint == old.fingerprint else { return changed(target) }
+        if try FileSystem.swap(temporary, target) {
+            guard let out = try FileSystem.linkStatus(temporary), out.device == old.device, out.stamp == old.stamp
+            else {
+                _ = try FileSystem.swap(temporary, target)
+                return changed(target)
+            }
+            try FileSystem.remove(temporary)
+        } else {
+            try FileSystem.rename(temporary, to: target)
+        }
         try FileSystem.synchronizeDirectory(Path.parent(target))
         return nil
     }
@@ -139,19 +154,24 @@ package struct AdoptionRun {
         defer { _ = try? FileSystem.remove(temporary) }
         let source = try FileDescriptor(unnoticed: path)
         let status = try source.status()
+        let isAsAdopted: Bool
         do {
             let copy = try FileDescriptor(temporary, [.write, .create, .exclusive], mode: 0o600)
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
             defer { buffer.deallocate() }
+            let hasher = ContentHasher()
             var offset: Int64 = 0
             while true {
                 let count = try source.read(into: buffer, at: offset)
                 if count == 0 { break }
-                try copy.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+                let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                hasher.update(bytes)
+                try copy.write(bytes, at: offset)
                 offset += Int64(count)
                 try progress(count)
             }
             guard offset == status.size else { return changed(path) }
+            isAsAdopted = hasher.finish().hex == adoption.sha256
             let made = try copy.status()
             if made.owner != status.owner || made.group != status.group {
                 try copy.setOwner(status.owner, group: status.group)
@@ -159,11 +179,10 @@ package struct AdoptionRun {
             try copy.setMode(status.mode)
             try copy.synchronizeData()
         }
-        try FileSystem.setTimes(temporary, accessed: status.accessed, modified: adoption.modified)
-        guard try FileSystem.linkStatus(path)?.fingerprint == status.fingerprint else { return changed(path) }
-        try FileSystem.rename(temporary, to: path)
-        try FileSystem.synchronizeDirectory(Path.parent(path))
-        return nil
+        // Content that was written since has a time of its own.
+        try FileSystem.setTimes(
+            temporary, accessed: status.accessed, modified: isAsAdopted ? adoption.modified : status.modified)
+        return try rename(temporary, over: path, status)
     }
 
     // MARK: Proofs

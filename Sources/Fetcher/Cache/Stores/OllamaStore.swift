@@ -7,19 +7,9 @@ package struct OllamaStore: Sendable {
 
     package init(_ path: String) { self.path = path }
 
-    /// A GGUF file of the cache, proven by its digest.
-    package struct Blob: Sendable, Hashable {
-        package var path: String
-        package var sha256: String
-        package var size: Int64
-        package init(path: String, sha256: String, size: Int64) {
-            (self.path, self.sha256, self.size) = (path, sha256, size)
-        }
-    }
-
     /// What a model consists of, beside its weights.
     package struct Parts: Sendable {
-        package var projector: Blob?
+        package var projector: ProvenFile?
         /// Text of Go's template language; nil for the one in the GGUF.
         package var template: String?
         /// A JSON object.
@@ -32,7 +22,7 @@ package struct OllamaStore: Sendable {
     ///
     /// - Throws: ``ErrorCode/invalidInput`` if the name is taken by another model, or `params` is not a JSON object.
     package func add(
-        _ name: OllamaName, _ model: Blob, _ header: GGUFHeader, quantization: String?, _ parts: Parts
+        _ name: OllamaName, _ model: ProvenFile, _ header: GGUFHeader, quantization: String?, _ parts: Parts
     ) throws -> StoreLink.Way {
         typealias Layer = OllamaManifest.Layer
         func type(_ word: String) -> String { "application/vnd.ollama.image.\(word)" }
@@ -53,18 +43,27 @@ package struct OllamaStore: Sendable {
             configuration(header, quantization), "application/vnd.docker.container.image.v1+json")
         let manifest = OllamaManifest(config: config, layers: layers)
         let place = Path.join(path, name.path)
-        if FileSystem.exists(place), OllamaManifest.read(place) != manifest {
-            throw AIError(
-                .invalidInput, "ollama has another model named \(name.text)",
-                advice: "choose another name with --name")
+        func isThere() throws -> Bool {
+            guard try FileSystem.linkStatus(place) != nil else { return false }
+            guard OllamaManifest.read(place) == manifest else {
+                throw AIError(
+                    .invalidInput, "ollama has another model named \(name.text)",
+                    advice: "choose another name with --name")
+            }
+            return true
         }
+        let wasThere = try isThere()
         var way = try link(model)
         if let projector = parts.projector { _ = try link(projector) }
-        try FileSystem.createDirectories(Path.parent(place))
-        // Of ollama's own four levels: a temporary file there would be a model.
-        try FileSystem.replace(
-            place, with: manifest.bytes, durable: true,
-            temporary: Path.join(path, "blobs/sha256-hub-\(FileSystem.randomHex(8))"))
+        if !wasThere {
+            try FileSystem.createDirectories(Path.parent(place))
+            // At the fourth level, a temporary file would be a model.
+            let temporary = Path.join(path, "manifests/.hub-\(FileSystem.randomHex(8))")
+            defer { _ = try? FileSystem.remove(temporary) }
+            try FileSystem.replace(temporary, with: manifest.bytes, durable: true)
+            if try !FileSystem.rename(temporary, toNew: place) { _ = try isThere() }
+            try FileSystem.synchronizeDirectory(Path.parent(place))
+        }
         // A daemon that started meanwhile removes blobs that no manifest names and that are older than an hour.
         for blob in [model, parts.projector].compactMap(\.self) where !FileSystem.exists(blobPath(blob.sha256)) {
             way = try link(blob)
@@ -74,8 +73,8 @@ package struct OllamaStore: Sendable {
 
     private func blobPath(_ sha256: String) -> String { Path.join(path, "blobs/sha256-\(sha256)") }
 
-    private func link(_ blob: Blob) throws -> StoreLink.Way {
-        try StoreLink.make(blobPath(blob.sha256), of: blob.path, sha256: blob.sha256, size: blob.size)
+    private func link(_ blob: ProvenFile) throws -> StoreLink.Way {
+        try StoreLink.make(blobPath(blob.sha256), of: blob)
     }
 
     private func write(_ bytes: [UInt8], _ type: String) throws(AIError) -> OllamaManifest.Layer {

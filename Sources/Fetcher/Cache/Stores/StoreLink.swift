@@ -1,6 +1,21 @@
 package import HubCore
 import Libc
 
+/// A file of the cache that was read whole and has this digest.
+package struct ProvenFile: Sendable, Hashable {
+    package let path: String
+    package let sha256: String
+    package var size: Int64 { stamp.size }
+    let device: UInt64
+    let stamp: FileStamp
+
+    /// - Parameter status: of the opened file that was read.
+    package init(path: String, sha256: String, _ status: FileStatus) {
+        (self.path, self.sha256) = (path, sha256)
+        (device, stamp) = (status.device, status.stamp)
+    }
+}
+
 /// Gives a file of the cache a name in another program's store, without a second copy.
 package enum StoreLink {
     package enum Way: String, Sendable, Hashable {
@@ -11,28 +26,41 @@ package enum StoreLink {
 
     /// Makes the name: a reflink, else a hard link, else a symbolic link, for stores on other file systems.
     ///
-    /// - Parameter source: a file with this digest, proven by the caller.
-    /// - Throws: ``ErrorCode/fileChanged`` if other content has the name.
-    package static func make(_ path: String, of source: String, sha256: String, size: Int64) throws -> Way {
+    /// - Parameter file: proven by the caller.
+    /// - Throws: ``ErrorCode/fileChanged`` if something else has the name, or the file was changed since it was proven.
+    package static func make(_ path: String, of file: ProvenFile) throws -> Way {
         try FileSystem.createDirectories(Path.parent(path))
-        if let there = try FileSystem.status(path) {
-            let isSame =
-                try there.size == size
-                && ContentHasher.digest(ofFile: path, like: .sha256(sha256)) == .sha256(sha256)
-            guard isSame else {
-                throw AIError(
-                    .fileChanged, "\(path) is there already, with other content", advice: "move it away first",
-                    context: .init(path: path))
-            }
-            return .present
-        }
+        if try isPresent(path, file) { return .present }
         let temporary = path + ".hub.part"
         try FileSystem.remove(temporary)
         defer { _ = try? FileSystem.remove(temporary) }
-        let way = try make(temporary, source)
-        try FileSystem.rename(temporary, to: path)
+        let way = try make(temporary, file.path)
+        // A link shares the inode; a clone was made from the name.
+        guard let now = try FileSystem.status(file.path), now.device == file.device, now.stamp == file.stamp else {
+            throw AIError(.fileChanged, "\(file.path) was changed meanwhile", context: .init(path: file.path))
+        }
+        guard try FileSystem.rename(temporary, toNew: path) else {
+            // The program has just put it there itself.
+            if try isPresent(path, file) { return .present }
+            throw taken(path)
+        }
         try FileSystem.synchronizeDirectory(Path.parent(path))
         return way
+    }
+
+    /// Whether the name is there, with this content.
+    private static func isPresent(_ path: String, _ file: ProvenFile) throws -> Bool {
+        guard try FileSystem.linkStatus(path) != nil else { return false }
+        guard let there = try FileSystem.status(path), there.size == file.size,
+            try ContentHasher.digest(ofFile: path, like: .sha256(file.sha256)) == .sha256(file.sha256)
+        else { throw taken(path) }
+        return true
+    }
+
+    private static func taken(_ path: String) -> AIError {
+        AIError(
+            .fileChanged, "\(path) is there already, with other content", advice: "move it away first",
+            context: .init(path: path))
     }
 
     private static func make(_ path: String, _ source: String) throws(AIError) -> Way {

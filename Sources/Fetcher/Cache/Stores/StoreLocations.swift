@@ -90,6 +90,16 @@ package struct StoreLocations: Sendable {
         #endif
     }
 
+    /// The files of a model of the Hub in LM Studio and in llama.cpp's older cache, which name them by the model.
+    func names(of model: String) -> [String] {
+        let folder = Path.join(lmStudio, model)
+        let prefix = model.split(separator: "/").joined(separator: "_") + "_"
+        let own = (try? FileSystem.entries(folder)) ?? nil
+        let flat = (try? FileSystem.entries(llamaCpp)) ?? nil
+        return (own ?? []).map { Path.join(folder, $0) }
+            + (flat ?? []).filter { $0.hasPrefix(prefix) }.map { Path.join(llamaCpp, $0) }
+    }
+
     /// Jan's models: in `data_folder` of its settings, else in its own data folder.
     private var jan: [String] {
         #if os(macOS)

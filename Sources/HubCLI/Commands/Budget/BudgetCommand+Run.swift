@@ -5,13 +5,17 @@ import HubCore
 extension BudgetCommand {
     static func run(_ context: Context, _ request: Request) async throws {
         let workspace = try await context.workspace(needsCatalog: true)
-        guard let catalog = workspace.catalog else { throw AIError(.catalogUnusable, "the catalog cannot be used") }
+        guard let catalog = workspace.catalog else {
+            throw workspace.catalogFault ?? AIError(.catalogUnusable, "the catalog cannot be used")
+        }
         let record = CacheRecord(workspace.layout, in: catalog)
+        let timer = BudgetTimer(context.environment, cache: workspace.layout.root)
         if request.off {
-            try await Blocking.run {
+            let hadTimer = try await Blocking.run {
                 try record.setBudget(nil)
-                try BudgetTimer(context.environment).remove()
+                return try timer.remove()
             }
+            if hadTimer { context.output.note("stop the timer with: \(BudgetTimer.stopCommand)") }
             return context.output.render(json: ["plan": .array([])], quiet: []) {
                 context.output.line("no budget is set")
             }
@@ -34,11 +38,14 @@ extension BudgetCommand {
             }
         }
         if request.install {
-            let path = try await Blocking.run { try BudgetTimer(context.environment).install() }
+            let path = try await Blocking.run { try timer.install() }
             context.output.note("wrote \(path)")
             context.output.note("start it with: \(BudgetTimer.startCommand)")
         }
-        let budget = try await workspace.budget(rule, keep: try await context.kept(rule, workspace))
+        func current() async throws -> Budget {
+            try await workspace.budget(rule, keep: try await context.kept(rule, workspace))
+        }
+        let budget = try await current()
         let view = BudgetView(context: context, workspace: workspace, budget: budget)
         context.output.document(view.json)
         view.showRule()
@@ -49,7 +56,7 @@ extension BudgetCommand {
         // Setting a rule deletes nothing by itself.
         let isOnlySet = request.size != nil && !request.yes && !context.isInteractive
         if request.dryRun || isOnlySet { return view.showPlan() }
-        try await view.carryOut(isAgreed: request.yes)
+        try await view.carryOut(isAgreed: request.yes, again: current)
         context.output.document(view.json)
     }
 }

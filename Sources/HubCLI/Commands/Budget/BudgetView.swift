@@ -69,28 +69,47 @@ struct BudgetView {
 
     /// Frees what the plan says, after a yes.
     ///
+    /// - Parameter again: what the budget asks for now, for the case that it changed while the question stood.
     /// - Throws: ``ErrorCode/diskFull`` if that is not enough, before anything is deleted.
-    func carryOut(isAgreed: Bool) async throws {
+    func carryOut(isAgreed: Bool, again: () async throws -> Budget?) async throws {
         if budget.missing > 0 { throw refusal }
         showPlan()
+        for use in await workspace.sharedUses(of: budget.plan) { output.note(use) }
         guard
             try await context.confirm(
                 "Delete this for the budget?", isGiven: isAgreed,
                 otherwise: "refusing to delete without confirmation")
         else { throw AIError(.cancelled, "nothing was deleted") }
-        let (budget, layout) = (budget, workspace.layout)
-        // Minutes may have passed at the question.
+        var budget = budget
+        if !isAgreed {
+            guard let now = try await again() else { return }
+            guard now.missing == 0, now.isPart(of: budget) else {
+                throw AIError(
+                    .fileChanged, "the cache has changed meanwhile; nothing was deleted",
+                    advice: "the same command shows what the budget asks for now")
+            }
+            budget = now
+        }
+        try await delete(budget)
+    }
+
+    private func delete(_ budget: Budget) async throws {
+        let layout = workspace.layout
         let state = try await workspace.state(fresh: true)
         let protection = try await workspace.protection(for: state)
         if let fault = protection.pinsFault, budget.plan.concernsPins { throw Protection.refusal(fault) }
-        let (freed, failed) = try await Blocking.run {
-            var freed: Int64 = 0
-            if !budget.trash.isEmpty { freed += try Trash(layout).empty(budget.trash).size }
-            let outcome = Deletion(budget.plan, layout: layout, protection: protection).carryOut()
-            return (freed + outcome.freedBytes, outcome.failed.first?.error)
+        let (trashed, outcome) = try await Blocking.run {
+            let trashed = budget.trash.isEmpty ? 0 : try Trash(layout).empty(budget.trash).size
+            return (trashed, Deletion(budget.plan, layout: layout, protection: protection).carryOut())
         }
-        output.line(Styled("\(ByteCount(freed)) freed", .strong))
-        if let failed { throw failed }
+        output.line(Styled("\(ByteCount(trashed + outcome.freedBytes)) freed", .strong))
         _ = try await workspace.state()
+        await workspace.forgetVerified(after: budget.plan)
+        if let failed = outcome.failed.first { throw failed.error }
+        if let kept = outcome.spared.first {
+            throw AIError(
+                .diskFull, "the budget is not kept: \(kept.name) stays: \(kept.reason)",
+                advice: "the same command frees something else")
+        }
     }
 }

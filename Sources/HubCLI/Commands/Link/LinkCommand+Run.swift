@@ -84,7 +84,7 @@ extension LinkCommand {
 
     /// Reads the files and compares them with their digests: other programs believe names.
     private static func prove(_ names: [String], _ snapshot: String, _ context: Context) async throws
-        -> [(name: String, blob: OllamaStore.Blob)]
+        -> [(name: String, blob: ProvenFile)]
     {
         let renderer = context.progress()
         defer { renderer.finish() }
@@ -92,12 +92,12 @@ extension LinkCommand {
             try names.map { name in
                 let path = FileSystem.resolved(Path.join(snapshot, name)) ?? Path.join(snapshot, name)
                 let file = try FileDescriptor(unnoticed: path)
-                let size = try file.status().size
+                let status = try file.status()
                 let hasher = ContentHasher()
                 try hasher.update(file) { _ in
                     try check()
                     var progress = ProgressSnapshot(title: name, phase: "verifying")
-                    (progress.doneBytes, progress.totalBytes) = (hasher.count, size)
+                    (progress.doneBytes, progress.totalBytes) = (hasher.count, status.size)
                     renderer.update(progress)
                 }
                 let digest = hasher.finish().hex
@@ -107,7 +107,7 @@ extension LinkCommand {
                         advice: "hub verify --repair repairs it",
                         context: .init(path: path))
                 }
-                return (name, OllamaStore.Blob(path: path, sha256: digest, size: size))
+                return (name, ProvenFile(path: path, sha256: digest, status))
             }
         }
     }
@@ -115,7 +115,7 @@ extension LinkCommand {
     // MARK: Linking
 
     private static func ollama(
-        _ name: OllamaName, _ variant: ModelVariant, _ files: [(name: String, blob: OllamaStore.Blob)],
+        _ name: OllamaName, _ variant: ModelVariant, _ files: [(name: String, blob: ProvenFile)],
         _ snapshot: String, _ context: Context
     ) throws -> Linked {
         let models = files.filter { GGUFModel.isModel($0.name) }
@@ -152,7 +152,7 @@ extension LinkCommand {
     }
 
     private static func plain(
-        _ files: [(name: String, blob: OllamaStore.Blob)], below store: String, prefix: String, _ tool: String,
+        _ files: [(name: String, blob: ProvenFile)], below store: String, prefix: String, _ tool: String,
         isFlat: Bool = false
     ) throws -> Linked {
         guard FileSystem.exists(store) else {
@@ -163,8 +163,7 @@ extension LinkCommand {
         var way = StoreLink.Way.present
         for (name, blob) in files {
             let own = isFlat ? name.split(separator: "/").joined(separator: "_") : Path.name(name)
-            let made = try StoreLink.make(
-                Path.join(store, prefix + own), of: blob.path, sha256: blob.sha256, size: blob.size)
+            let made = try StoreLink.make(Path.join(store, prefix + own), of: blob)
             if made != .present { way = made }
         }
         let first = isFlat ? files[0].name.split(separator: "/").joined(separator: "_") : ""

@@ -37,6 +37,6 @@ extension PullCommand {
         context.output.document([
             "models": .array([]), "budget": .object(["plan": .array(BudgetView.plan(budget))]),
         ])
-        try await view.carryOut(isAgreed: isAgreed)
+        try await view.carryOut(isAgreed: isAgreed) { try await Self.budget(for: plans, workspace, context) }
     }
 }

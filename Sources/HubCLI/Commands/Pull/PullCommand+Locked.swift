@@ -12,7 +12,7 @@ extension PullCommand {
             throw AIError(.invalidInput, "--local-dir takes the files of one model, not of \(entries.count)")
         }
         if entries.isEmpty { context.output.note("\(path.printable) locks nothing") }
-        let workspace = try await context.workspace()
+        let workspace = try await context.workspace(joinsGroup: options.destination.isCache)
         let puller = try await workspace.puller()
         var failures = Failures()
         var plans: [PullPlan] = []

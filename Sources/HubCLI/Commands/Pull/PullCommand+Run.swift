@@ -53,7 +53,7 @@ extension PullCommand {
         var options = options(context, request)
         let names = PullNames(words: request.words, revision: request.revision, context: context)
         let first = try names.first()
-        let workspace = try await context.workspace()
+        let workspace = try await context.workspace(joinsGroup: options.destination.isCache)
         let puller = try await workspace.puller()
         options.select = try selection(
             format: request.format, quantization: request.quantization, workspace, context)
