@@ -44,7 +44,9 @@ import Testing
             let status = try #require(try FileSystem.linkStatus(Path.join(cache, name)))
             guard status.kind != .symlink else { continue }
             let wanted: UInt32 = status.kind == .directory ? 0o2770 : 0o660
-            #expect(status.group == group && status.mode & wanted == wanted, "\(name): \(String(status.mode, radix: 8))")
+            #expect(
+                status.group == group && status.mode & wanted == wanted, "\(name): \(String(status.mode, radix: 8))"
+            )
         }
         // A folder of one's own, and the catalog, are nobody else's.
         let own = stage.machine("home-54401/m")
@@ -54,7 +56,8 @@ import Testing
         }
 
         // As Python writes it, with a umask of 077: the doctor sees it, and its owner's gives it to the group.
-        let blob = Path.join(cache, "models--org--m/blobs/\(ContentHasher.digest(of: weights, like: .sha256("")).hex)")
+        let blob = Path.join(
+            cache, "models--org--m/blobs/\(ContentHasher.digest(of: weights, like: .sha256("")).hex)")
         try FileDescriptor(blob, [.write]).setMode(0o600)
         let told = try await run(users[1], "022", "doctor").output
         #expect(told.contains("the group cannot use 1 file or folder of this shared cache"), "\(told)")
@@ -89,7 +92,9 @@ import Testing
             let variables = ["HUB_CACHE_PATH": "/nowhere:\(shared)"]
             let before = (try stage.listing(shared), stage.hub.requests("/resolve/").count)
             let pulled = try await stage.run("pull", "-q", "org/m", with: variables)
-            #expect(pulled.status == 0 && pulled.output.hasPrefix("\(shared)/models--org--m/snapshots/"), "\(pulled.error)")
+            #expect(
+                pulled.status == 0 && pulled.output.hasPrefix("\(shared)/models--org--m/snapshots/"),
+                "\(pulled.error)")
             let estimate = try await stage.run("pull", "org/m", "--estimate", "--json", with: variables).document()
             #expect(estimate.objects("models").first?["download_bytes"]?.int == 0)
             let offline = try await stage.run("pull", "-q", "org/m", "--offline", with: variables)
@@ -102,7 +107,8 @@ import Testing
             #expect(try await stage.run("pull", "-q", "org/other", with: variables).status == 0)
             let listed = try await stage.run("ls", with: variables).output
             #expect(listed.contains("IN \(shared)"), "\(listed)")
-            #expect(try await stage.run("ls", "-q", "--sort", "name", with: variables).output == "org/other\norg/m\n")
+            #expect(
+                try await stage.run("ls", "-q", "--sort", "name", with: variables).output == "org/other\norg/m\n")
             let models = try await stage.run("ls", "--json", with: variables).document().objects("models")
             #expect(
                 models.compactMap { $0["path"]?.string }
@@ -124,7 +130,8 @@ import Testing
             try ModelRepository("org/m", in: stage.root).write("more.txt", "more\n")
             let before = stage.hub.requests.count
             let pulled = try await stage.run("pull", "-q", "org/m", with: variables)
-            #expect(pulled.status == 0 && pulled.output.hasPrefix("\(stage.cache)/models--org--m/"), "\(pulled.error)")
+            #expect(
+                pulled.status == 0 && pulled.output.hasPrefix("\(stage.cache)/models--org--m/"), "\(pulled.error)")
             let path = String(pulled.output.dropLast())
             #expect(try FileSystem.contents(Path.join(path, "w.safetensors")) == weights ? true : false)
             #expect(!stage.hub.requests.dropFirst(before).contains { $0.path.hasSuffix("w.safetensors") })

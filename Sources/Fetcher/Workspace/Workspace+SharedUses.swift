@@ -26,7 +26,8 @@ extension Workspace {
                         continue
                     }
                     let places = (known[name] ?? []) + ollama.map({ $0 + name }) + linked
-                    told += places.lazy.filter { $0 != blob }.compactMap { Self.use($0, of: blob, status) }.prefix(1)
+                    told += places.lazy.filter { $0 != blob }.compactMap { Self.use($0, of: blob, status) }.prefix(
+                        1)
                 }
             }
             return told

@@ -158,7 +158,9 @@ package final class Workspace: Sendable {
         for cache in furtherCaches {
             guard let found = try cache.snapshot(of: reference) else { continue }
             guard let own else { return found }
-            let (here, there) = (try own.folder.readableFiles(own.commit), try found.folder.readableFiles(found.commit))
+            let (here, there) = (
+                try own.folder.readableFiles(own.commit), try found.folder.readableFiles(found.commit)
+            )
             if own.commit == found.commit, here.isStrictSubset(of: there) { return found }
         }
         return own

@@ -66,7 +66,9 @@ package enum CacheFix: Sendable, Hashable {
             }
             return Outcome(text: "\(Self.plural(count, "file")) deleted", isWhole: count == paths.count)
         case .giveToGroup(let layout, let paths):
-            guard let group = try layout.sharingGroup() else { return Outcome(text: "nothing changed", isWhole: false) }
+            guard let group = try layout.sharingGroup() else {
+                return Outcome(text: "nothing changed", isWhole: false)
+            }
             let count = try Self.count(paths) { path throws(AIError) in try layout.give(path, to: group) }
             return Outcome(
                 text: "\(Self.plural(count, "entry", "entries")) given to the group", isWhole: count == paths.count)

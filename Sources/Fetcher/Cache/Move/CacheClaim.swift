@@ -39,7 +39,9 @@ final class CacheClaim {
     /// Looks whether a program downloads into the cache now.
     static func check(_ layout: CacheLayout) throws(AIError) {
         for folder in try folders(layout) {
-            guard try RepositoryUse.claim(folder) != nil, try folder.heldLocks().isEmpty else { throw inUse(folder) }
+            guard try RepositoryUse.claim(folder) != nil, try folder.heldLocks().isEmpty else {
+                throw inUse(folder)
+            }
         }
     }
 

@@ -59,7 +59,15 @@ package struct CacheMove: Sendable {
         if FileSystem.linkText(target.root) == target.root { try FileSystem.remove(target.root) }
         let marker = try Marker.read(target)
         isContinued = marker != nil
-        if target == layout, marker == nil { throw Self.refusal("the cache is there already: \(layout.root)") }
+        if target == layout, marker == nil {
+            let named = Path.normalized(folder)
+            guard FileSystem.linkText(named) != nil else {
+                throw Self.refusal("the cache is there already: \(layout.root)")
+            }
+            throw AIError(
+                .invalidInput, "\(named) is a link to the cache \(layout.root)",
+                advice: "remove the link first, and name the cache by --cache-dir")
+        }
         if let marker {
             guard marker.source == layout.root || target == layout else {
                 throw Self.refusal("\(target.root) is being filled from \(marker.source)")
@@ -166,7 +174,8 @@ package struct CacheMove: Sendable {
             let free = try FileSystem.diskSpace(target.root).available
             guard free > bytes else {
                 throw AIError(
-                    .diskFull, "\(target.root) has \(ByteCount(free)) free, and the cache needs \(ByteCount(bytes))",
+                    .diskFull,
+                    "\(target.root) has \(ByteCount(free)) free, and the cache needs \(ByteCount(bytes))",
                     advice: "hub gc makes the cache smaller")
             }
             try Marker(source: layout.root, step: .copying).write(target)

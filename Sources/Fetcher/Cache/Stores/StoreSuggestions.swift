@@ -10,15 +10,17 @@ package struct StoreSuggestions: Sendable {
 
     package private(set) var lines: [Line] = []
     private let target: Int64
+    /// Bytes that are worth a command.
+    private static let least: Int64 = 1_000_000
 
     /// - Parameter target: bytes; no further line is added once they are reached.
     package init(target: Int64 = 50_000_000_000) { self.target = target }
 
     package var frees: Int64 { lines.reduce(0) { $0 + $1.frees } }
 
-    /// Adds a command, unless it frees nothing or enough is found.
+    /// Adds a command, unless it frees next to nothing or enough is found.
     package mutating func add(_ command: String, frees bytes: Int64) {
-        if bytes > 0, frees < target { lines.append(Line(command: command, frees: bytes)) }
+        if bytes >= Self.least, frees < target { lines.append(Line(command: command, frees: bytes)) }
     }
 
     /// Adds what deleting from the cache would free, after what was added before.

@@ -63,10 +63,13 @@ extension LsCommand {
             triedRemotely: tried?.remotely ?? [:], free: free,
             reclaimable: try await reclaimable(cache, pins, workspace))
         let others = further.map { other in
-            (other.layout.root, other.repositories.filter { repository in
-                (selectors.isEmpty || selectors.contains { $0.names(repository) })
-                    && passes(repository, request, now: context.now)
-            })
+            (
+                other.layout.root,
+                other.repositories.filter { repository in
+                    (selectors.isEmpty || selectors.contains { $0.names(repository) })
+                        && passes(repository, request, now: context.now)
+                }
+            )
         }
         let names = (shown + others.flatMap(\.1)).map(\.repository.description)
         var seen: Set<String> = []

@@ -87,9 +87,13 @@ struct LsView {
 
     /// What a cache of others has, of which nothing can be freed.
     func furtherTable(_ repositories: [RepositoryOverview], in root: String) {
-        var table = Table([.init("IN \(root.printable)", least: 16, cut: .middle), .init("SIZE", .right), .init("REVISIONS")])
+        var table = Table([
+            .init("IN \(root.printable)", least: 16, cut: .middle), .init("SIZE", .right), .init("REVISIONS"),
+        ])
         for repository in repositories.sorted(by: { $0.repository.description < $1.repository.description }) {
-            let refs = repository.revisions.map { $0.refs.isEmpty ? $0.commit.short : $0.refs.joined(separator: ", ") }
+            let refs = repository.revisions.map {
+                $0.refs.isEmpty ? $0.commit.short : $0.refs.joined(separator: ", ")
+            }
             table.add([
                 Styled(repository.repository.description, .name), size(repository.size),
                 Styled(refs.joined(separator: ", ")),
@@ -166,7 +170,8 @@ struct LsView {
     /// - Parameter further: of caches of others; they count in no sum.
     func json(_ repositories: [RepositoryOverview], _ further: [RepositoryOverview]) -> JSONObject {
         [
-            "models": .array(repositories.map(json) + further.map(LsView.further)), "total_bytes": .int(cache.totalSize),
+            "models": .array(repositories.map(json) + further.map(LsView.further)),
+            "total_bytes": .int(cache.totalSize),
             "partial_bytes": .int(cache.partialSize), "other_bytes": .int(cache.otherSize + xet.bytes),
             "reclaimable_bytes": .int(reclaimable), "disk_free_bytes": .int(free),
         ]

@@ -46,10 +46,12 @@ enum MoveCommand {
             Styled(
                 move.isContinued
                     ? "an earlier move to \(move.target.root.printable) goes on"
-                    : "\(ByteCount(move.bytes)) move from \(layout.root.printable) to \(move.target.root.printable)"))
+                    : "\(ByteCount(move.bytes)) move from \(layout.root.printable) to \(move.target.root.printable)"
+            ))
         if isDryRun { return context.output.line("dry run: nothing was changed") }
         guard
-            try await context.confirm("Move the cache?", isGiven: isAgreed, otherwise: "refusing to move without a yes")
+            try await context.confirm(
+                "Move the cache?", isGiven: isAgreed, otherwise: "refusing to move without a yes")
         else { return context.output.note("nothing was changed") }
         try await carryOut(move, workspace, context)
         context.output.document(document)
@@ -61,7 +63,8 @@ enum MoveCommand {
     private static func carryOut(_ move: CacheMove, _ workspace: Workspace, _ context: Context) async throws {
         let renderer = context.progress()
         defer { renderer.finish() }
-        context.interruption.kept = "the cache is where it was, and what was copied is kept; the same command goes on"
+        context.interruption.kept =
+            "the cache is where it was, and what was copied is kept; the same command goes on"
         defer { context.interruption.kept = nil }
         try await Blocking.runCancellable { check in
             let done = Lock<Int64>(0)
