@@ -75,7 +75,7 @@ import Testing
         for name in ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"] {
             try tiny.write(name, Fixtures.bytes("tiny-shakespeare/\(name)"))
         }
-        #expect(try await stage.run("budget", "2.2MB").status == 0)
+        #expect(try await stage.run("budget", "3.5MB").status == 0)
         let tried = try await stage.run("try", "org/tiny", "--yes")
         #expect(tried.status == 0, "\(tried.error)")
         #expect(try await cached() == ["org/tiny", "org/two"])
