@@ -24,6 +24,7 @@ struct Suite {
         Work(name: "formats", measurements: { try Formats.measurements($0) }),
         Work(name: "tokenizer", measurements: { try Tokenizing.measurements($0) }),
         Work(name: "grammar", measurements: { try Grammars.measurements($0) }),
+        Work(name: "vectors", measurements: { try Vectors.measurements($0) }),
         Work(name: "try", measurements: { try Inference.measurements($0) }),
         Work(name: "engine", measurements: { try Engine.measurements($0) }),
         Work(name: "encoders", measurements: { try Encoders.measurements($0) }),

@@ -35,6 +35,7 @@ enum Measure: String {
     case tokenCost = "mean of a token"
     case worstTokenCost = "worst token"
     case start
+    case search
 
     /// The summary: the median, but the worst for faults.
     func figure(_ samples: Samples) -> Double { self == .again ? samples.most : samples.median }
@@ -61,7 +62,7 @@ enum Measure: String {
     /// What a value of about this size is multiplied with and called.
     private func scale(_ value: Double) -> (factor: Double, unit: String) {
         switch self {
-        case .wall, .processor, .percentile, .load, .start: value < 1 ? (1e3, " ms") : (1, " s")
+        case .wall, .processor, .percentile, .load, .start, .search: value < 1 ? (1e3, " ms") : (1, " s")
         case .tokenCost, .worstTokenCost: value < 1e-3 ? (1e6, " µs") : (1e3, " ms")
         case .memory, .again, .sent: (1 / .mebibyte, " MiB")
         case .rate, .encoding, .decoding, .scan: (1e-6, " MB/s")
@@ -76,7 +77,7 @@ enum Measure: String {
     /// The unit of the values in the JSON document.
     var unit: String {
         switch self {
-        case .wall, .processor, .percentile, .load, .start, .tokenCost, .worstTokenCost: "seconds"
+        case .wall, .processor, .percentile, .load, .start, .search, .tokenCost, .worstTokenCost: "seconds"
         case .memory, .again, .sent: "bytes"
         case .rate, .encoding, .decoding, .scan: "bytes_per_second"
         case .requests: "requests"
