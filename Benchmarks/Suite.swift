@@ -18,6 +18,7 @@ struct Suite {
         Work(name: "mirror", measurements: { try Serving.measurements($0) }),
         Work(name: "start", measurements: { try StartUp.measurements($0) }),
         Work(name: "ls", measurements: { try Listing.measurements($0) }),
+        Work(name: "stores", measurements: { try Stores.measurements($0) }),
         Work(name: "verify", measurements: { try Verifying.measurements($0) }),
         Work(name: "travel", measurements: { try Travelling.measurements($0) }),
         Work(name: "catalog", measurements: { try Mirroring.measurements($0) }),
