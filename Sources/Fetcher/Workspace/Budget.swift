@@ -93,8 +93,8 @@ extension CacheRecord {
 extension Workspace {
     /// The rule for the cache's size; nil without one.
     package func budgetRule() async throws -> BudgetRule? {
-        try await Blocking.run { [dispensable, layout] in
-            try dispensable.use { catalog throws(AIError) in try CacheRecord(layout, in: catalog).budget() } ?? nil
+        await Blocking.run { [dispensable, layout] in
+            dispensable.use { catalog throws(AIError) in try CacheRecord(layout, in: catalog).budget() } ?? nil
         }
     }
 
