@@ -11,7 +11,7 @@ unchanged (HF_ENDPOINT=http://127.0.0.1:PORT). Standard library only.
     hubsim.py --root DIR [--port 0] [--models FILE.ndjson[.gz]] [--token hf_x]
               [--oauth CLIENT_ID] [--interval SECONDS]
               [--latency SECONDS] [--rate BYTES_PER_SECOND_PER_CONNECTION]
-              [--page N] [--cdn URL] [--sndbuf BYTES]
+              [--page N] [--cdn URL] [--sndbuf BYTES] [--xet]
 
 DIR/org/name/...            the files of the repository's branch main
 DIR/org/name/.sim.json      optional: {"gated": "auto", "private": true,
@@ -24,7 +24,8 @@ when it is 1 MiB or more or has a weights ending; LFS content is handed out by a
 second listener (the "CDN") through a signed, expiring, absolute redirect, as the
 Hub does; other files are answered by the Hub's own listener, after a relative
 redirect. With --cdn the redirect leads to another server, which serves DIR. --sndbuf
-bounds what a connection holds that has not left it: "sent" then means just that.
+bounds what a connection holds that has not left it: "sent" then means just that. With --xet
+LFS files have a Xet hash, and answers about them name the route to a Xet token.
 
 With --oauth CLIENT_ID devices can sign in: whoever asks a second time for the token of a
 code has it, good for eight hours, and a refresh token that is good once.
@@ -392,7 +393,7 @@ class Handler(BaseHTTPRequestHandler):
                 entries[f.path] = f.tree_entry()
         if kind == "paths-info":
             form = json.loads(body) if body.startswith(b"{") else parse_qs(body.decode())
-            return self.reply([files[p].tree_entry() for p in form.get("paths", []) if p in files])
+            return self.reply(self.with_xet([files[p].tree_entry() for p in form.get("paths", []) if p in files]))
         if sub and not entries:
             return self.refuse(404, "EntryNotFound", f"{sub} does not exist on \"{rev}\"")
         rows = list(entries.values())
@@ -402,7 +403,10 @@ class Handler(BaseHTTPRequestHandler):
         if start + limit < len(rows):
             query = self.query | {"cursor": [str(start + limit)]}
             headers["Link"] = f'<{self.base()}{urlsplit(self.path).path}?{urlencode(query, doseq=True)}>; rel="next"'
-        self.reply(rows[start:start + limit], headers)
+        self.reply(self.with_xet(rows[start:start + limit]), headers)
+
+    def with_xet(self, rows):
+        return [row | {"xetHash": row["lfs"]["oid"]} if self.sim.args.xet and row.get("lfs") else row for row in rows]
 
     def resolve(self, repo_id, rev, path, cached=False):
         repo = self.repo(repo_id)
@@ -431,6 +435,9 @@ class Handler(BaseHTTPRequestHandler):
         query = urlencode({"sha": f.sha256, "Expires": expires, "Signature": signed})
         target = f"{self.sim.cdn}/{quote(repo_id)}/{quote(path)}?{query}"
         note = f"Found. Redirecting to {target}".encode()
+        if self.sim.args.xet:
+            route = f"{self.base()}/api/models/{repo_id}/xet-read-token/{commit}"
+            headers |= {"X-Xet-Hash": f.sha256, "X-Xet-Refresh-Route": route, "Link": f'<{route}>; rel="xet-auth"'}
         self.answer(302, note, headers | {"Location": target, "X-Linked-ETag": f'"{f.sha256}"', "X-Linked-Size": str(f.size),
                                           "ETag": f'"{f.sha256}"', "Content-Type": "text/plain; charset=utf-8"})
 
@@ -514,6 +521,7 @@ def main():
     p.add_argument("--page", type=int, default=1000)
     p.add_argument("--cdn")
     p.add_argument("--sndbuf", type=int, default=0)
+    p.add_argument("--xet", action="store_true")
     sim = Sim(args := p.parse_args())
     Server.sndbuf = args.sndbuf
     servers = []

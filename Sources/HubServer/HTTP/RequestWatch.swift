@@ -57,6 +57,14 @@ final class RequestWatch: Sendable {
         while state.withLock({ !$0.open.isEmpty }) { usleep(500) }
     }
 
+    /// Shuts down the connections that wait for a request; returns how many others there are.
+    func endIdle() -> Int {
+        state.withLock { state in
+            for waiting in state.waiting.values { shutdown(waiting.socket, Int32(SHUT_RDWR)) }
+            return state.open.count - state.waiting.count
+        }
+    }
+
     /// Starts the deadline for the next request's head.
     func expectHead(_ connection: OpaquePointer) { expect(connection, within: limits.head) }
 
