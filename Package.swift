@@ -73,11 +73,18 @@ let package = Package(
         library("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
         library("HubServer", ["HubCore", "CMicroHTTPD"]),
         library("HubMirror", ["HubCore", "Catalog", "Fetcher", "HubServer"]),
+        library(
+            "HubAPI",
+            [
+                "HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "InferenceKit", "Catalog", "Fetcher",
+                "HubServer",
+            ]),
         .target(
             name: "HubCLI",
             dependencies: [
                 "HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "HubChatTemplates",
                 "HubGrammar", "InferenceKit", "RemoteKit", "MemoryKit", "HubServer", "HubMirror",
+                "HubAPI",
                 // For `hub version --verbose` and the terminal.
                 "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CEdit", "CPCRE2", "CPlatform",
             ],

@@ -7,6 +7,8 @@ package struct HTTPRequest: Sendable {
     package var target: String
     package var headers: HTTPHeaders
     package var body: [UInt8]
+    /// The connection that it came on; nil for a request that came on none.
+    package var client: ClientConnection?
 
     package init(_ method: String, _ target: String, headers: HTTPHeaders = [:], body: [UInt8] = []) {
         self.method = method

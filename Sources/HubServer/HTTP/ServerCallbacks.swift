@@ -107,8 +107,9 @@ func handleRequest(
         size.pointee = 0
         return hub_mhd_yes
     }
-    let request = HTTPRequest(
+    var request = HTTPRequest(
         String(cString: method), pending.target, headers: headers(of: connection), body: pending.body)
+    request.client = ClientConnection(socket: hub_mhd_socket(connection))
     if !pending.sawHead {
         pending.sawHead = true
         // Answered before the body is read; libmicrohttpd then closes the connection.
@@ -121,6 +122,7 @@ func handleRequest(
     }
     server.watch.forget(connection)
     let response = pending.isTooLong ? .tooLong : server.handler.respond(to: request)
+    hub_mhd_touch(connection)
     return server.answer(request, with: response, on: connection)
 }
 
