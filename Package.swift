@@ -76,8 +76,8 @@ let package = Package(
         library(
             "HubAPI",
             [
-                "HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "InferenceKit", "Catalog", "Fetcher",
-                "HubServer",
+                "HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "InferenceKit",
+                "Catalog", "Fetcher", "HubServer",
             ]),
         .target(
             name: "HubCLI",

@@ -18,6 +18,7 @@ from peers import FIXTURES, HUB, Server, environment, homes, until
 
 CHAT = "demo/shakespeare"
 TOOLS = "demo/tools"
+CALLS = "demo/calls"  # whose calls are whole answers, so that a grammar makes even this model write one
 VECTORS = "demo/vectors"
 RERANK = "demo/rerank"
 GGUF = "demo/quants"
@@ -53,8 +54,8 @@ def folder(path: Path) -> dict:
 def plant_models(cache: Path) -> None:
     tiny = folder(FIXTURES / "tiny-shakespeare")
     plant(cache, CHAT, tiny)
-    template = FIXTURES / "chat-templates" / "calls" / "hermes.jinja"
-    plant(cache, TOOLS, tiny | {"chat_template.jinja": template})
+    for model, template in ((TOOLS, "hermes"), (CALLS, "bare")):
+        plant(cache, model, tiny | {"chat_template.jinja": FIXTURES / "chat-templates/calls" / f"{template}.jinja"})
     plant(cache, VECTORS, folder(FIXTURES / "micro" / "bert"))
     plant(cache, RERANK, folder(FIXTURES / "micro" / "bert-reranker"))
     plant(cache, GGUF, folder(FIXTURES / "tiny-shakespeare-gguf"))
@@ -202,7 +203,7 @@ class Chat(APITest):
             self.chat(response_format=bad)
 
     def test_a_tool_is_called(self):
-        fields = {"model": TOOLS, "tools": [WEATHER], "max_tokens": 100, "seed": 3, "temperature": 0.7,
+        fields = {"model": CALLS, "tools": [WEATHER], "max_tokens": 100, "seed": 3, "temperature": 0.7,
                   "tool_choice": {"type": "function", "function": {"name": "weather"}}}
         choice = self.chat(**fields).choices[0]
         self.assertEqual(choice.finish_reason, "tool_calls")
@@ -216,7 +217,7 @@ class Chat(APITest):
         # The result goes back.
         turns = USER + [choice.message.model_dump(exclude_none=True),
                         {"role": "tool", "tool_call_id": call.id, "content": "Rain."}]
-        self.assertTrue(self.chat(model=TOOLS, tools=[WEATHER], messages=turns).choices[0].message)
+        self.assertTrue(self.chat(model=CALLS, tools=[WEATHER], messages=turns).choices[0].message)
 
     def test_tools_without_a_template_that_knows_them_are_refused(self):
         with self.assertRaisesRegex(openai.BadRequestError, "knows no tools"):

@@ -7,7 +7,7 @@ import unittest
 
 import openai
 
-from test_api import CHAT, RERANK, SCHEMA, TOOLS, USER, VECTORS, WEATHER, APITest
+from test_api import CALLS, CHAT, RERANK, SCHEMA, USER, VECTORS, WEATHER, APITest
 
 FUNCTION = {"type": "function"} | WEATHER["function"]
 
@@ -97,7 +97,7 @@ class Responses(APITest):
         self.assertEqual(chat.choices[0].message.content, whole.output_text)
 
     def test_a_function_is_called_and_its_result_goes_back(self):
-        fields = {"model": TOOLS, "tools": [FUNCTION], "max_output_tokens": 100, "extra_body": {"seed": 3}, "temperature": 0.7,
+        fields = {"model": CALLS, "tools": [FUNCTION], "max_output_tokens": 100, "extra_body": {"seed": 3}, "temperature": 0.7,
                   "tool_choice": {"type": "function", "name": "weather"}}
         [call] = [item for item in self.respond(**fields).output if item.type == "function_call"]
         self.assertEqual((call.name, list(json.loads(call.arguments))), ("weather", ["city"]))
@@ -105,7 +105,7 @@ class Responses(APITest):
         [done] = [event for event in events if event.type == "response.function_call_arguments.done"]
         self.assertEqual(done.arguments, call.arguments)
         self.assertEqual(events[-1].type, "response.completed")
-        again = self.respond(model=TOOLS, tools=[FUNCTION], input=[
+        again = self.respond(model=CALLS, tools=[FUNCTION], input=[
             {"role": "user", "content": [{"type": "input_text", "text": "Rome?"}]},
             call.model_dump(exclude_none=True),
             {"type": "function_call_output", "call_id": call.call_id, "output": "Rain."}])

@@ -131,7 +131,7 @@ class Text(OllamaTest):
             list(self.ollama.chat("demo/nothing", USER, stream=True))
         self.assertEqual(caught.exception.status_code, 404)
 
-    def test_a_tool_that_the_schema_demands_is_called(self):
+    def test_calls_and_their_results_go_into_a_conversation(self):
         answer = self.ollama.chat(TOOLS, USER + [
             {"role": "assistant", "content": "", "tool_calls": [
                 {"function": {"name": "weather", "arguments": {"city": "Rome"}}}]},

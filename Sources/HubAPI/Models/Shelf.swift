@@ -62,7 +62,7 @@ package final class Shelf: Sendable {
     func isAllowed(_ reference: ModelReference) -> Bool {
         guard let allowed else { return true }
         return allowed.contains {
-            $0.repository == reference.repository && ($0.files == nil || $0.files == reference.files)
+            $0.repository == reference.repository && ($0.files == nil || $0.files?.lowercased() == reference.files?.lowercased())
         }
     }
 

@@ -56,7 +56,7 @@ final class Slots: Sendable {
                     state.waiting.append(Waiting(number: number, count: count, continuation: continuation))
                     return nil
                 }
-                if let answer { continuation.resume(returning: answer) }
+                if let answer { continuation.resume(returning: answer) } else { tell() }
             }
         } onCancel: {
             let waiting: Waiting? = state.withLock { state in

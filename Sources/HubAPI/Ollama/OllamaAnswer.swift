@@ -1,3 +1,4 @@
+import HubChatTemplates
 import HubCore
 import InferenceKit
 

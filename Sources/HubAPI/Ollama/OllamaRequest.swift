@@ -1,5 +1,6 @@
 import HubChatTemplates
 import HubCore
+import HubGrammar
 import InferenceKit
 
 /// A request of Ollama's for text: of a conversation or of a prompt.

@@ -1,4 +1,5 @@
 import HubCore
+import HubGrammar
 import InferenceKit
 
 /// A request for completions of prompts, without a chat template.
@@ -38,24 +39,24 @@ struct CompletionRequest: Sendable {
     }
 
     private static func prompts(_ fields: Fields) throws(APIFault) -> [String] {
-        let value = try fields.required("prompt", fields["prompt"])
-        if case .int? = value.array?.first ?? value.array?.first?.array?.first {
+        if fields.hasTokenIDs("prompt") {
             throw .invalid("'prompt' must be text: ids of tokens are not taken", param: "prompt")
         }
-        let prompts = try fields.strings("prompt") ?? []
+        let prompts = try fields.required("prompt", try fields.strings("prompt"))
         guard !prompts.isEmpty else { throw .invalid("'prompt' is empty", param: "prompt") }
         return prompts
     }
 
     func turn(_ cached: CachedModel) -> Turn {
-        let choices = prompts.flatMap { prompt in
-            (0..<choices).map { number -> Turn.Choice in
-                { model, config in
+        var all: [Turn.Choice] = []
+        for prompt in prompts {
+            for number in 0..<choices {
+                all.append { model, config in
                     let seed = config.seed.map { $0 &+ UInt64(number) }
                     return model.language.generate(prompt: prompt, config: config.seed(seed))
                 }
             }
         }
-        return Turn(cached, config, keepAlive: keepAlive, choices: choices)
+        return Turn(cached, config, keepAlive: keepAlive, choices: all)
     }
 }

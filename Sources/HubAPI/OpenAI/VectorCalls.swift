@@ -33,14 +33,13 @@ struct VectorCalls: Sendable {
     }
 
     private static func texts(_ fields: Fields) throws(APIFault) -> [String] {
-        let input = try fields.required("input", fields["input"])
         // Some clients send ids of another model's tokenizer, which would make wrong vectors without a word.
-        if case .int? = input.array?.first ?? input.array?.first?.array?.first {
+        if fields.hasTokenIDs("input") {
             throw .invalid(
                 "'input' must be text: ids of tokens are not taken (LangChain: check_embedding_ctx_length=False)",
                 param: "input")
         }
-        let texts = try fields.strings("input") ?? []
+        let texts = try fields.required("input", try fields.strings("input"))
         guard !texts.isEmpty else { throw .invalid("'input' is empty", param: "input") }
         return texts
     }

@@ -60,6 +60,12 @@ struct Fields {
         return value
     }
 
+    /// Whether a field has numbers, or lists of numbers, instead of texts: ids of tokens.
+    func hasTokenIDs(_ key: String) -> Bool {
+        let first = self[key]?.array?.first
+        return (first?.array?.first ?? first)?.int != nil
+    }
+
     func model() throws(APIFault) -> String {
         let name = try required("model", try string("model"))
         guard !name.isEmpty else { throw .invalid("'model' is empty", param: "model") }
