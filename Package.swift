@@ -72,7 +72,7 @@ let package = Package(
         library("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),
         library("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
         library("HubServer", ["HubCore", "CMicroHTTPD"]),
-        library("HubMirror", ["HubCore", "Catalog", "Fetcher", "HubServer"]),
+        library("HubMirror", ["HubCore", "Catalog", "Fetcher", "ModelFormats", "HubServer"]),
         library(
             "HubAPI",
             [

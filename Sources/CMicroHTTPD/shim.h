@@ -3,6 +3,8 @@
 #pragma once
 #include <microhttpd.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <string.h>
@@ -89,6 +91,28 @@ static inline int hub_mhd_is_gone(int socket) {
     if (poll(&client, 1, 0) <= 0) return 0;
     return (client.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0 ||
         recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+#endif
+}
+
+/// Bytes that a connection has received in all; -1 if the system does not say.
+static inline int hub_received_bytes(int socket, uint64_t *bytes) {
+#if defined(__linux__)
+    // Its place in the kernel's struct tcp_info, which glibc's ends before.
+    enum { place = 128 };
+    unsigned char info[place + sizeof *bytes];
+    socklen_t size = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &size) != 0 || size < sizeof info) return -1;
+    memcpy(bytes, info + place, sizeof *bytes);
+    return 0;
+#elif defined(TCP_CONNECTION_INFO)
+    struct tcp_connection_info info;
+    socklen_t size = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_CONNECTION_INFO, &info, &size) != 0) return -1;
+    *bytes = info.tcpi_rxbytes;
+    return 0;
+#else
+    (void)socket, (void)bytes;
+    return -1;
 #endif
 }
 

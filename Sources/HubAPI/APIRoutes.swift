@@ -40,7 +40,10 @@ struct APIRoutes: Sendable {
     private mutating func addOpenAI(_ shelf: Shelf, _ runner: TurnRunner) {
         let (openAI, vectors) = (openAI, VectorCalls(shelf: shelf, runner: runner))
         let (tokens, responses) = (TokenCalls(shelf: shelf, runner: runner), ResponsesCalls(calls: openAI))
-        func add(_ path: String, _ name: String, _ answer: @escaping @Sendable (HTTPRequest) throws(APIFault) -> HTTPResponse) {
+        func add(
+            _ path: String, _ name: String,
+            _ answer: @escaping @Sendable (HTTPRequest) throws(APIFault) -> HTTPResponse
+        ) {
             routes[path] = Route(method: "POST", name: name, answer: answer)
         }
         routes[models] = Route(method: "GET", name: "models", answer: openAI.models)

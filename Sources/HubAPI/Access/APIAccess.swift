@@ -32,7 +32,8 @@ package struct APIAccess: Sendable {
         }
         if needsKey {
             throw .refused(
-                403, "this changes what is on the server's machine and needs a key; start hub serve with HUB_API_KEY")
+                403,
+                "this changes what is on the server's machine and needs a key; start hub serve with HUB_API_KEY")
         }
     }
 
@@ -53,7 +54,9 @@ package struct APIAccess: Sendable {
             // Browsers that send no Origin say this much.
             return !["cross-site", "same-site"].contains(request.headers["Sec-Fetch-Site"] ?? "none")
         }
-        if let host = request.headers["Host"], ["http://\(host)", "https://\(host)"].contains(origin) { return true }
+        if let host = request.headers["Host"], ["http://\(host)", "https://\(host)"].contains(origin) {
+            return true
+        }
         return ["app://", "tauri://", "vscode-webview://"].contains { origin.hasPrefix($0) }
     }
 }

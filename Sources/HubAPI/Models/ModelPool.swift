@@ -90,7 +90,9 @@ actor ModelPool {
     }
 
     private func expire(_ path: String) async {
-        guard !uses.isUsed(path), let expires = loaded[path]?.expires, expires <= Timestamp.now + 0.001 else { return }
+        guard !uses.isUsed(path), let expires = loaded[path]?.expires, expires <= Timestamp.now + 0.001 else {
+            return
+        }
         loaded[path] = nil
         await container.unload(path)
     }

@@ -62,7 +62,8 @@ package final class Shelf: Sendable {
     func isAllowed(_ reference: ModelReference) -> Bool {
         guard let allowed else { return true }
         return allowed.contains {
-            $0.repository == reference.repository && ($0.files == nil || $0.files?.lowercased() == reference.files?.lowercased())
+            $0.repository == reference.repository
+                && ($0.files == nil || $0.files?.lowercased() == reference.files?.lowercased())
         }
     }
 
@@ -97,7 +98,8 @@ package final class Shelf: Sendable {
             }
         }
         let digests = Dictionary(
-            files.compactMap { file in file.sha256.map { (file.path, $0) } }, uniquingKeysWith: { first, _ in first })
+            files.compactMap { file in file.sha256.map { (file.path, $0) } },
+            uniquingKeysWith: { first, _ in first })
         return Held(
             reference: reference, commit: commit, folder: path, files: ModelFiles(files), digests: digests)
     }

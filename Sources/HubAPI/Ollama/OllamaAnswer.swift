@@ -15,9 +15,12 @@ struct OllamaAnswer: Sendable {
     /// Log probabilities of an answer in one piece.
     private let noted = Lock<[JSON]>([])
 
-    init(_ form: Form, model: String, logprobs: Bool) { (self.form, self.model, self.logprobs) = (form, model, logprobs) }
+    init(_ form: Form, model: String, logprobs: Bool) {
+        (self.form, self.model, self.logprobs) = (form, model, logprobs)
+    }
 
-    private func line(_ text: String, _ reasoning: String, calls: [JSON] = [], logprobs: [JSON] = []) -> JSONObject {
+    private func line(_ text: String, _ reasoning: String, calls: [JSON] = [], logprobs: [JSON] = []) -> JSONObject
+    {
         var line: JSONObject = ["model": .string(model), "created_at": OllamaTime.now]
         switch form {
         case .chat:

@@ -64,7 +64,7 @@ struct OllamaCalls: Sendable {
             return try answer.last(results[0], isWhole: !isStream)
         }
         guard isStream else { return try Whole.answer(for: request) { .json(try await run { _ in }) } }
-        let feed = Feed(.lines, .ollama, client: request.client)
+        let feed = Feed(.lines, .ollama, client: request.connection)
         feed.write { feed in feed.send(try await run { feed.send($0) }) }
         // Lines know no comments: nothing is sent before there is something to say.
         return try feed.response(patience: nil)

@@ -129,7 +129,9 @@ struct OllamaRequest: Sendable {
         }
         try self.init(fields, subject)
         if case .raw = subject, options.responseFormat != nil {
-            do throws(AIError) { config.constraint = try options.responseFormat?.grammar().map { .answer($0) } } catch {
+            do throws(AIError) {
+                config.constraint = try options.responseFormat?.grammar().map { .answer($0) }
+            } catch {
                 throw APIFault(error)
             }
         }

@@ -20,7 +20,7 @@ struct OllamaStorage: Sendable {
                 return .json(.object(["status": "success"]))
             }
         }
-        let feed = Feed(.lines, .ollama, client: request.client)
+        let feed = Feed(.lines, .ollama, client: request.connection)
         feed.write { feed in
             try await pull(name) { feed.send(.object($0)) }
             feed.send(.object(["status": "success"]))

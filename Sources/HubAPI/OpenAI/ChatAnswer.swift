@@ -30,12 +30,14 @@ struct ChatAnswer: Sendable {
             JSON.object([
                 "index": .int(Int64(number)), "message": .object(message(result)),
                 "logprobs": request.logprobs
-                    ? .object(["content": .array(logprobs.withLock { $0[number] ?? [] }), "refusal": .null]) : .null,
+                    ? .object(["content": .array(logprobs.withLock { $0[number] ?? [] }), "refusal": .null])
+                    : .null,
                 "finish_reason": AnswerParts.finish(result.finishReason),
             ])
         }
         return .object([
-            "id": .string(id), "object": "chat.completion", "created": .int(created), "model": .string(request.model),
+            "id": .string(id), "object": "chat.completion", "created": .int(created),
+            "model": .string(request.model),
             "choices": .array(choices), "usage": AnswerParts.usage(results),
         ])
     }
@@ -65,7 +67,9 @@ struct ChatAnswer: Sendable {
             }
         }
         if delta.count > 0 || logprob != nil { feed.send(event(number, delta, logprob, finish: .null)) }
-        if let reason = chunk.finishReason { feed.send(event(number, [:], nil, finish: AnswerParts.finish(reason))) }
+        if let reason = chunk.finishReason {
+            feed.send(event(number, [:], nil, finish: AnswerParts.finish(reason)))
+        }
     }
 
     private func event(_ number: Int, _ delta: JSONObject, _ logprob: JSON?, finish: JSON) -> JSON {
@@ -81,7 +85,8 @@ struct ChatAnswer: Sendable {
 
     private func event(choices: [JSON], usage: JSON? = nil) -> JSON {
         .object([
-            "id": .string(id), "object": "chat.completion.chunk", "created": .int(created), "model": .string(request.model),
+            "id": .string(id), "object": "chat.completion.chunk", "created": .int(created),
+            "model": .string(request.model),
             "choices": .array(choices), "usage": request.includesUsage ? usage ?? .null : nil,
         ])
     }

@@ -39,7 +39,9 @@ struct ChatRequest: Sendable {
             tools: try fields.array("tools") ?? [], toolChoice: try Self.toolChoice(fields["tool_choice"]),
             responseFormat: try Self.format(fields), reasoningEffort: try Self.effort(fields))
         // A choice among no tools says nothing, as `none` and `auto` do.
-        if options.tools.isEmpty, [.auto, ToolChoice.none].contains(options.toolChoice) { options.toolChoice = nil }
+        if options.tools.isEmpty, [.auto, ToolChoice.none].contains(options.toolChoice) {
+            options.toolChoice = nil
+        }
         try Self.refuseOthers(fields)
     }
 
@@ -80,7 +82,8 @@ struct ChatRequest: Sendable {
             let named = try format.object("json_schema") ?? format
             let schema = try named.required("schema", named["schema"])
             return .jsonSchema(
-                name: try named.string("name") ?? "answer", schema: schema, isStrict: try named.bool("strict") ?? true)
+                name: try named.string("name") ?? "answer", schema: schema,
+                isStrict: try named.bool("strict") ?? true)
         case let type:
             throw .invalid(
                 "'response_format.type' is \"\((type ?? "").printable)\"; it can be text, json_object or json_schema",

@@ -20,7 +20,9 @@ struct CompletionAnswer: Sendable {
     }
 
     private static func token(_ model: OpenModel, _ chunk: GenerationChunk) -> (GenerationChunk, String)? {
-        guard let id = chunk.tokenId, chunk.logprob != nil, !model.language.tokenizer.isSpecial(id) else { return nil }
+        guard let id = chunk.tokenId, chunk.logprob != nil, !model.language.tokenizer.isSpecial(id) else {
+            return nil
+        }
         return (chunk, model.language.tokenizer.decode([id]))
     }
 

@@ -53,7 +53,7 @@ struct OpenAICalls: Sendable {
     func stream(
         _ request: HTTPRequest, _ body: @escaping @Sendable (Feed) async throws -> Void
     ) throws(APIFault) -> HTTPResponse {
-        let feed = Feed(.events, .openAI, client: request.client)
+        let feed = Feed(.events, .openAI, client: request.connection)
         feed.write(body)
         return try feed.response(patience: Self.patience)
     }

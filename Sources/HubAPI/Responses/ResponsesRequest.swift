@@ -27,7 +27,8 @@ struct ResponsesRequest: Sendable {
         chat = try ChatRequest(Fields(JSONObject(members)))
         repeated = [
             "instructions": fields["instructions"] ?? .null,
-            "max_output_tokens": fields["max_output_tokens"] ?? .null, "metadata": fields["metadata"] ?? .object([:]),
+            "max_output_tokens": fields["max_output_tokens"] ?? .null,
+            "metadata": fields["metadata"] ?? .object([:]),
             "parallel_tool_calls": .bool(!chat.isOneCall), "temperature": .double(chat.config.temperature),
             "top_p": .double(chat.config.topP ?? 1), "tool_choice": fields["tool_choice"] ?? "auto",
             "tools": fields["tools"] ?? .array([]), "reasoning": fields["reasoning"] ?? .object([:]),

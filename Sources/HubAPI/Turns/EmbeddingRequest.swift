@@ -44,7 +44,8 @@ struct EmbeddingRequest: Sendable {
         for (number, text) in texts.enumerated() {
             let count = try model.language.tokenizer.encode(text).count
             guard count <= most else {
-                throw APIFault.invalid("text \(number) has \(count) tokens; the model takes \(most)", param: "input")
+                throw APIFault.invalid(
+                    "text \(number) has \(count) tokens; the model takes \(most)", param: "input")
             }
         }
     }

@@ -140,7 +140,9 @@ extension JSON {
     /// The document for a line of its own: readers of lines also break at these three.
     var lineText: String {
         let text = text()
-        guard text.unicodeScalars.contains(where: { [0x85, 0x2028, 0x2029].contains($0.value) }) else { return text }
+        guard text.unicodeScalars.contains(where: { [0x85, 0x2028, 0x2029].contains($0.value) }) else {
+            return text
+        }
         return text.replacing("\u{85}", with: "\\u0085").replacing("\u{2028}", with: "\\u2028")
             .replacing("\u{2029}", with: "\\u2029")
     }
@@ -160,7 +162,7 @@ enum Whole {
         }
         while true {
             if let found = result.wait(seconds: Feed.glance, { $0 }) { return try found.get() }
-            if request.client?.isGone == true {
+            if request.connection?.isGone == true {
                 task.cancel()
                 throw .gone
             }

@@ -9,9 +9,11 @@ extension ServeCommand {
     static let all = Switch("all", "the mirror and the API")
     static let apiKeyFile = Option.text(
         "api-key-file", "FILE", kind: .file, "keys of the API, one a line, or the SHA-256 of one",
-        detail: "HUB_API_KEY is a key as well, HUB_API_KEYS several. Without any, everyone on this machine may ask.")
+        detail: "HUB_API_KEY is a key as well, HUB_API_KEYS several. Without any, everyone on this machine may ask."
+    )
     static let models = Option.text(
-        "models", "REF", repeats: true, "a model that the API may load and pull; all that are cached if none is named")
+        "models", "REF", repeats: true,
+        "a model that the API may load and pull; all that are cached if none is named")
     static let idle = Option.age("idle", "close a model that nobody has used for so long; the default is 5m")
     static let parallel = Option.whole("parallel", in: 1...256, "texts generated at once; the default is 8")
     static let queue = Option.whole(

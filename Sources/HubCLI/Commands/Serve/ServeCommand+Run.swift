@@ -16,7 +16,7 @@ extension ServeCommand {
         /// Called with the address, once it serves.
         var announce: @Sendable (_ address: String) throws -> Void
         /// Starts what goes with the server.
-        var began: @Sendable (HubServer) throws -> HubServer? = { _ in nil }
+        var began: @Sendable (HubServer, RequestLog?) throws -> HubServer? = { _, _ in nil }
         var stop: @Sendable () -> Void = {}
 
         /// Both, on one port; of the rooms the other's come first, for a Hub claims every address.
@@ -38,6 +38,8 @@ extension ServeCommand {
     }
 
     static func run(_ context: Context, _ request: Request) async throws {
+        // Two for each connection: itself and a file.
+        Machine.raiseOpenFileLimit(to: 10_000)
         let output = context.output
         let metrics = ServerMetrics()
         // A token of the server's own: asking others for this user's Hub token would hand it to them.
@@ -55,16 +57,17 @@ extension ServeCommand {
             if request.api != nil { limits.requestBody = 16 << 20 }
             let server = try advising("--port 0 takes a port that is free", where: port == 0 ? nil : .ioError) {
                 try HubServer(
-                    host: request.host, port: port, inherited: inherited, limits: limits, log: log?.write,
+                    host: request.host, port: port, inherited: inherited, limits: limits, proxies: request.proxies,
+                    log: log?.write,
                     handler: door)
             }
-            return (server, try setup.began(server))
+            return (server, try setup.began(server, log))
         }
         var document: JSONObject = ["address": .string(server.address)]
         for (key, value) in setup.document.members { document[key] = value }
         output.document(document)
         output.value(server.address)
-        output.value("export " + setup.variables(server.address).joined(separator: " "))
+        output.value("export " + setup.variables(clientAddress(server)).joined(separator: " "))
         // The caller waits for the address, in either format.
         output.publish()
         try setup.announce(server.address)
@@ -94,6 +97,11 @@ extension ServeCommand {
         }
         let api = try await apiSetup(context, request, asked, metrics)
         return hub?.with(api) ?? api
+    }
+
+    /// The address by which clients reach a server that listens on every address of this machine.
+    private static func clientAddress(_ server: HubServer) -> String {
+        ["0.0.0.0", "::"].contains(server.host) ? "http://\(Machine.hostName):\(server.port)" : server.address
     }
 
     /// The socket that systemd hands over; nil without one. sd_listen_fds(3)
