@@ -65,7 +65,6 @@ enum ServeCommand {
         examples: [
             .init("hub serve ./models", "A folder, on a free port of this machine."),
             .init("hub serve --mirror --port 8080", "A mirror of the Hub, over the shared cache."),
-            .init("hub --endpoint http://127.0.0.1:8080 pull org/model", "Pull from it."),
             .init("hub serve --api", "Chats and vectors for programs that speak OpenAI's or Ollama's protocol."),
             .init("hub serve status http://127.0.0.1:8080", "Is it well? What has it done?"),
         ],
@@ -137,7 +136,8 @@ enum ServeCommand {
             logForm = arguments[ServeCommand.logFormat] ?? .plain
             grace = arguments[ServeCommand.grace]?.seconds ?? 60
             let needMirror: [(String, Bool)] = [
-                ("--upstream", upstream != nil), ("--auth", auth != nil), ("--auth-file", authFile != nil),
+                ("--upstream", upstream != nil && api == nil), ("--auth", auth != nil),
+                ("--auth-file", authFile != nil),
                 ("--ttl", ttl != nil), ("--max-size", maxSize != nil),
             ]
             if !isMirror, let flag = needMirror.first(where: \.1)?.0 {
