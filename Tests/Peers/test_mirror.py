@@ -124,9 +124,11 @@ class Clients(MirrorTest):
         for model in MODELS:
             folder = self.mirror.cache / ("models--" + model.replace("/", "--"))
             commit = (folder / "refs" / "main").read_text()
-            # Python makes empty files without a question.
-            expected = {path: content for path, content in contents(self.root / model).items() if content}
-            self.assertEqual(contents(folder / "snapshots" / commit), expected)
+            # Python makes empty files, and a second file of the same content, without a question.
+            here = contents(folder / "snapshots" / commit)
+            expected = contents(self.root / model)
+            self.assertEqual(here, {path: content for path, content in expected.items() if path in here})
+            self.assertEqual({content for content in expected.values() if content}, set(here.values()))
         self.assert_no_partials()
 
     def test_curl_resumes(self):
@@ -736,7 +738,7 @@ class Running(MirrorTest):
         self.ask(f"/{BIG}/resolve/main/weights.bin")
         until(lambda: self.mirror.metrics()["hub_fetches_in_flight"] == 0, "the fetch ends")
         metrics = self.mirror.metrics()
-        self.assertEqual(metrics["hub_disk_bytes"], BIG_BYTES)
+        self.assertTrue(BIG_BYTES <= metrics["hub_disk_bytes"] < BIG_BYTES + 1000)
         self.assertGreaterEqual(metrics["hub_upstream_bytes_total"], BIG_BYTES)
         self.assertEqual(metrics["hub_upstream_errors_total"], 0)
         self.assertEqual(metrics['hub_http_requests_total{route="resolve",code="200"}'], 1)

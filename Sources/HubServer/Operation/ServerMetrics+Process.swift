@@ -23,8 +23,12 @@ extension ServerMetrics {
 
     /// A field of statm in bytes; nil where the system has no /proc.
     private static func memoryPages(_ field: Int) -> Double? {
-        guard let text = (try? FileSystem.text("/proc/self/statm")) ?? nil else { return nil }
-        let fields = text.split(separator: " ")
+        // It has no size that could be asked for.
+        var bytes = [UInt8](repeating: 0, count: 256)
+        guard let file = try? FileDescriptor("/proc/self/statm"),
+            let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0, at: 0) })
+        else { return nil }
+        let fields = String(decoding: bytes[..<count], as: UTF8.self).split { $0 == " " || $0 == "\n" }
         return fields.count > field ? Double(fields[field]).map { $0 * Double(sysconf(Int32(_SC_PAGESIZE))) } : nil
     }
 }
