@@ -73,11 +73,18 @@ let package = Package(
         library("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
         library("HubServer", ["HubCore", "CMicroHTTPD"]),
         library("HubMirror", ["HubCore", "Catalog", "Fetcher", "ModelFormats", "HubServer"]),
+        library(
+            "HubAPI",
+            [
+                "HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "InferenceKit",
+                "Catalog", "Fetcher", "HubServer",
+            ]),
         .target(
             name: "HubCLI",
             dependencies: [
                 "HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "HubChatTemplates",
                 "HubGrammar", "InferenceKit", "RemoteKit", "MemoryKit", "HubServer", "HubMirror",
+                "HubAPI",
                 // For `hub version --verbose` and the terminal.
                 "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CEdit", "CPCRE2", "CPlatform",
             ],
@@ -142,6 +149,7 @@ let package = Package(
         tests("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),
         tests("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
         tests("HubServer", ["HubCore"]),
+        tests("HubAPI", ["HubCore", "HubServer"]),
         .testTarget(
             name: "HubCLITests",
             dependencies: [

@@ -28,6 +28,7 @@ struct Suite {
         Work(name: "vectors", measurements: { try Vectors.measurements($0) }),
         Work(name: "try", measurements: { try Inference.measurements($0) }),
         Work(name: "engine", measurements: { try Engine.measurements($0) }),
+        Work(name: "api", measurements: { try Chats.measurements($0) }),
         Work(name: "encoders", measurements: { try Encoders.measurements($0) }),
         Work(name: "families", measurements: { try Families.measurements($0) }),
     ]
