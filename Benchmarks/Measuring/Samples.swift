@@ -38,6 +38,7 @@ enum Measure: String {
     case tokenCost = "mean of a token"
     case worstTokenCost = "worst token"
     case start
+    case search
 
     /// The summary: the median, but the worst for faults.
     func figure(_ samples: Samples) -> Double { self == .again ? samples.most : samples.median }
@@ -64,7 +65,7 @@ enum Measure: String {
     /// What a value of about this size is multiplied with and called.
     private func scale(_ value: Double) -> (factor: Double, unit: String) {
         switch self {
-        case .wall, .processor, .percentile, .late, .load, .start: value < 1 ? (1e3, " ms") : (1, " s")
+        case .wall, .processor, .percentile, .late, .load, .start, .search: value < 1 ? (1e3, " ms") : (1, " s")
         case .tokenCost, .worstTokenCost: value < 1e-3 ? (1e6, " µs") : (1e3, " ms")
         case .memory, .growth, .again, .sent: (1 / .mebibyte, " MiB")
         case .rate, .encoding, .decoding, .scan: (1e-6, " MB/s")
@@ -79,7 +80,7 @@ enum Measure: String {
     /// The unit of the values in the JSON document.
     var unit: String {
         switch self {
-        case .wall, .processor, .percentile, .late, .load, .start, .tokenCost, .worstTokenCost: "seconds"
+        case .wall, .processor, .percentile, .late, .load, .start, .search, .tokenCost, .worstTokenCost: "seconds"
         case .memory, .growth, .again, .sent: "bytes"
         case .rate, .encoding, .decoding, .scan: "bytes_per_second"
         case .requests, .lost: "requests"

@@ -32,6 +32,14 @@ extension DoctorCommand {
                 environment.isTrue("HUGGINGFACE_CO_STAGING") && context.endpoint == nil
                     ? "HUGGINGFACE_CO_STAGING" : origin("--endpoint", context.endpoint != nil, "HF_ENDPOINT")),
         ]
+        findings += workspace.furtherCaches.map { cache in
+            let isThere = FileSystem.exists(cache.root)
+            return DoctorFinding(
+                section: "paths", name: "further_cache", level: isThere ? .good : .note,
+                text: isThere
+                    ? "read after it: \(cache.root) (HUB_CACHE_PATH)"
+                    : "HUB_CACHE_PATH names \(cache.root.printable), which is not there")
+        }
         findings += try proxyFindings(context)
         findings += environment.unclearSwitches.map { name, value in
             DoctorFinding(
