@@ -28,9 +28,9 @@ enum ServeCommand {
     static let trustProxy = Option.text(
         "trust-proxy", "ADDRESS", repeats: true, "a proxy, or a network of them, whose X-Forwarded-* headers count",
         detail: """
-                Such as 127.0.0.1 or 10.0.0.0/8. From anyone else these headers are ignored. With it a token is needed as where \
-                other machines can reach it.
-                """)
+            Such as 127.0.0.1 or 10.0.0.0/8. From anyone else these headers are ignored. With it a token is needed as where \
+            other machines can reach it.
+            """)
     static let log = Option.text(
         "log", "FILE", kind: .file, "append a line for each request; - is stderr",
         detail: """
