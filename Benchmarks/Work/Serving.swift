@@ -6,7 +6,7 @@ enum Serving {
 
     /// 1 GiB that is in the cache, to one and to eight clients.
     static func warm(_ suite: Suite) throws -> [any Measurement] {
-        let curl = try curl(suite)
+        let curl = try Self.curl(suite)
         let weights = try Weights("mirrored-1024", files: 1, size: 1 << 30, suite)
         let hub = try suite.server(weights.root)
         let mirror = try MirrorServer(of: hub.address, "warm-mirror", suite)
@@ -33,7 +33,7 @@ enum Serving {
                     inspect: { _ in [.serverMemory: try mirror.memory()] }, bytes: Int64(clients) * weights.bytes),
                 peers: [
                     content.map { server in
-                        .present(
+                        Peer.present(
                             Contestant(
                                 name: theirs,
                                 command: fetch(
