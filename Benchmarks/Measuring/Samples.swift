@@ -17,6 +17,7 @@ enum Measure: String {
     case wall
     case processor = "cpu"
     case memory = "peak memory"
+    case serverMemory = "the server's memory"
     case rate
     case requests
     case survived = "went on and verified"
@@ -69,7 +70,7 @@ enum Measure: String {
         case .wall, .processor, .percentile, .late, .load, .delay, .start, .search:
             value < 1 ? (1e3, " ms") : (1, " s")
         case .tokenCost, .worstTokenCost: value < 1e-3 ? (1e6, " µs") : (1e3, " ms")
-        case .memory, .growth, .again, .sent: (1 / .mebibyte, " MiB")
+        case .memory, .serverMemory, .growth, .again, .sent: (1 / .mebibyte, " MiB")
         case .rate, .encoding, .decoding, .scan: (1e-6, " MB/s")
         case .requests, .survived, .lost: (1, "")
         case .prompt, .decode: (1, " tokens/s")
@@ -84,7 +85,7 @@ enum Measure: String {
         switch self {
         case .wall, .processor, .percentile, .late, .load, .delay, .start, .search, .tokenCost, .worstTokenCost:
             "seconds"
-        case .memory, .growth, .again, .sent: "bytes"
+        case .memory, .serverMemory, .growth, .again, .sent: "bytes"
         case .rate, .encoding, .decoding, .scan: "bytes_per_second"
         case .requests, .lost: "requests"
         case .survived: "pulls"
