@@ -231,8 +231,9 @@ private final class StoreWorld {
     /// Bytes of all files, each once.
     private func used() throws -> Int64 {
         var files: [String: Int64] = [:]
-        for path in originals.keys {
-            guard let status = try FileSystem.status(path) else { continue }
+        let state = folder("state/")
+        for path in try self.files(folder.path) + self.files(other.path) where !path.hasPrefix(state) {
+            guard let status = try FileSystem.status(path), status.size >= 1 << 20 else { continue }
             files["\(status.device) \(status.inode)"] = status.size
         }
         return files.values.reduce(0, +)
@@ -250,7 +251,9 @@ private final class StoreWorld {
     private func finish() async throws {
         if let place = unfinished {
             let result = try await disturbed(["mv", place, "--yes"], mayKill: false)
-            guard result.status == 0 || result.error.contains("there already") else {
+            let isDone =
+                result.error.contains("the cache is there already") || result.error.contains("there is no cache")
+            guard result.status == 0 || isDone else {
                 throw Fault(description: "the move is not finished: \(result.error)")
             }
         }
