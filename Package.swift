@@ -72,11 +72,12 @@ let package = Package(
         library("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),
         library("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
         library("HubServer", ["HubCore", "CMicroHTTPD"]),
+        library("HubMirror", ["HubCore", "Catalog", "Fetcher", "ModelFormats", "HubServer"]),
         .target(
             name: "HubCLI",
             dependencies: [
                 "HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "HubChatTemplates",
-                "HubGrammar", "InferenceKit", "RemoteKit", "MemoryKit", "HubServer",
+                "HubGrammar", "InferenceKit", "RemoteKit", "MemoryKit", "HubServer", "HubMirror",
                 // For `hub version --verbose` and the terminal.
                 "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CEdit", "CPCRE2", "CPlatform",
             ],

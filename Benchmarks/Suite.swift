@@ -15,6 +15,7 @@ struct Suite {
         Work(name: "small", measurements: { try SmallFiles.measurements($0) }),
         Work(name: "nothing", measurements: { try NothingToDo.measurements($0) }),
         Work(name: "kills", measurements: { try KilledPulls.measurements($0) }),
+        Work(name: "mirror", measurements: { try Serving.measurements($0) }),
         Work(name: "start", measurements: { try StartUp.measurements($0) }),
         Work(name: "ls", measurements: { try Listing.measurements($0) }),
         Work(name: "stores", measurements: { try Stores.measurements($0) }),

@@ -22,14 +22,23 @@ package final class HubServer: Sendable {
     ///
     /// - Parameters:
     /// - port: 0 for any free port.
+    /// - inherited: a listening socket that replaces `port`, as systemd hands it over.
+    /// - proxies: whose `X-Forwarded-*` headers count.
     /// - log: called for every answered request, on its connection's thread.
     package init(
-        host: String = "127.0.0.1", port: UInt16 = 0, limits: ServerLimits = ServerLimits(),
+        host: String = "127.0.0.1", port: UInt16 = 0, inherited: Int32? = nil,
+        limits: ServerLimits = ServerLimits(), proxies: TrustedProxies = TrustedProxies(),
         log: (@Sendable (AnsweredRequest) -> Void)? = nil, handler: any HTTPHandler
     ) throws(AIError) {
-        let socket = try ListeningSocket(host: host, port: port)
+        let socket: ListeningSocket
+        if let inherited {
+            socket = try ListeningSocket(inherited: inherited)
+        } else {
+            socket = try ListeningSocket(host: host, port: port)
+        }
         let watch = RequestWatch(limits: limits)
-        let context = ServerContext(handler: handler, bodyLimit: limits.requestBody, watch: watch, log: log)
+        let context = ServerContext(
+            handler: handler, bodyLimit: limits.requestBody, watch: watch, proxies: proxies, log: log)
         guard let pointer = Self.start(socket.descriptor, limits, context) else {
             close(socket.descriptor)
             throw AIError(.ioError, "libmicrohttpd cannot serve \(host.printable):\(socket.port)")
@@ -51,6 +60,16 @@ package final class HubServer: Sendable {
 
     /// `http://127.0.0.1:8080`
     package var address: String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+
+    /// Accepts no further connection and waits until every answer that has begun is sent, or the time is over; then it
+    /// stops. Blocks.
+    package func stop(grace: Duration) {
+        let listening = daemon.withLock { daemon in daemon.pointer.map { MHD_quiesce_daemon($0) } } ?? -1
+        if listening >= 0 { close(listening) }
+        let deadline = ContinuousClock.now + grace
+        while context.watch.endIdle() > 0, ContinuousClock.now < deadline { usleep(5_000) }
+        stop()
+    }
 
     /// Closes every connection and returns when the last handler has. A second call does nothing.
     package func stop() {

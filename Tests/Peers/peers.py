@@ -105,6 +105,30 @@ class HubServe(Server):
         super().__init__([HUB, "serve", str(root)], environment() | homes(home))
 
 
+class Mirror(Server):
+    """`hub serve --mirror` of a Hub, with a cache of its own."""
+
+    def __init__(self, upstream: str, home: Path, *flags, **variables):
+        self.home = home
+        self.cache = home / "huggingface" / "hub"
+        super().__init__([HUB, "serve", "--mirror", "--upstream", upstream, *flags],
+                         environment() | homes(home) | variables)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def messages(self) -> str:
+        self.stderr.seek(0)
+        return self.stderr.read().decode()
+
+    def metrics(self) -> dict:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(self.address + "/metrics") as answer:
+            lines = answer.read().decode().splitlines()
+        return {line.split(" ")[0]: float(line.split(" ")[1]) for line in lines if not line.startswith("#")}
+
+
 def environment() -> dict:
     """This process's environment without anything that steers a Hub client."""
     steering = ("HF_", "HUB_", "HUGGING", "TRANSFORMERS_", "XDG_")

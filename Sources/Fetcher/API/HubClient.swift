@@ -7,6 +7,8 @@ package struct HubClient: Sendable {
     /// Maximum seconds to wait on the server's request. The Hub's windows are five minutes; longer waits are not
     /// acceptable interactively.
     static let longestWait = 310.0
+    /// The same for this client.
+    package var longestWait = HubClient.longestWait
     /// Seconds to reach the Hub.
     let connectTimeout: Int
     /// Called for each request, redirect and retry; for `--verbose`. Never contains a credential.
@@ -143,7 +145,7 @@ package struct HubClient: Sendable {
                 attempt < most
             else { throw failure }
             let delay = wait ?? configuration.retryBaseDelay * Double(1 << attempt) * Double.random(in: 0.75...1.25)
-            guard delay <= Self.longestWait else { throw failure }
+            guard delay <= longestWait else { throw failure }
             attempt += 1
             let text =
                 "\(failure.message); trying again in \(Int(delay.rounded(.up))) s (\(attempt) of \(most))"

@@ -11,7 +11,9 @@ struct HubFault {
     /// The error for a response.
     func error(_ head: HTTPHead, body: [UInt8] = []) -> AIError {
         let message = Self.message(head, body)
-        return byCode(head) ?? byStatus(head, message)
+        var error = byCode(head) ?? byStatus(head, message)
+        error.context.retrySeconds = RateLimit(head.fields)?.secondsToWait
+        return error
     }
 
     private var name: String { repository?.description ?? endpoint.description }

@@ -31,15 +31,17 @@ package struct HTTPClient: Sendable {
     /// - Parameters:
     ///   - limit: a longer response is an error,
     ///   - cutsOff: or, if set, cut off there: a server may send a whole file instead of its beginning.
+    ///   - followsRedirects: false returns a redirect like any other response.
     ///   - intake: receives the body of a successful response on the engine's thread; the response then has none.
     package func response(
-        to request: HTTPRequest, limit: Int = 16 << 20, cutsOff: Bool = false, intake: Intake? = nil
+        to request: HTTPRequest, limit: Int = 16 << 20, cutsOff: Bool = false, followsRedirects: Bool = true,
+        intake: Intake? = nil
     ) async throws -> HTTPResponse {
         var request = request
         for _ in 0...10 {
             authorise(&request)
             let answer = try await exchange(request, limit: limit, cutsOff: cutsOff, intake: intake)
-            guard answer.head.isRedirect else { return answer }
+            guard followsRedirects, answer.head.isRedirect else { return answer }
             request.address = try answer.head.redirectTarget()
             if answer.status == 303 { request.method = .get }
         }

@@ -125,12 +125,17 @@ final class FileTransfer: @unchecked Sendable {
         return isLockedOut ? bytesElsewhere : received.count
     }
 
+    /// What is here or requested.
+    var taken: IntervalSet {
+        var taken = received
+        for part in parts where part.left > 0 { taken.insert(part.next..<part.end) }
+        return taken
+    }
+
     /// The next range to request: the first gap not being fetched, at most `length` bytes.
     func nextRange(length: Int64) -> Range<Int64>? {
         if isSingleStream { return parts.isEmpty && !isWholeHere ? 0..<file.size : nil }
-        var taken = received
-        for part in parts where part.left > 0 { taken.insert(part.next..<part.end) }
-        guard let gap = taken.firstGap(below: file.size) else { return nil }
+        guard job.watch?.wantsAll ?? true, let gap = taken.firstGap(below: file.size) else { return nil }
         return gap.lowerBound..<gap.lowerBound + min(length, gap.upperBound - gap.lowerBound)
     }
 

@@ -16,7 +16,7 @@ final class PartialFile: @unchecked Sendable {
 
     private let file: RepositoryFile
     private var places: TransferPlaces
-    private var path: String { places.partial }
+    var path: String { places.partial }
     private var descriptor: FileDescriptor?
     private var lock: FileLock?
     private var inode: UInt64 = 0

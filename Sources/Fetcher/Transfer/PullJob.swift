@@ -22,8 +22,14 @@ final class PullJob: Sendable {
     /// What older revisions have given, by digest.
     let seeds: [String: DeltaSeed.Outcome]
     let outcomes: Lock<[PulledFile]>
+    /// Who reads the file while it is fetched.
+    let watch: TransferWatch?
 
-    init(_ plan: PullPlan, index: Int, symlinks: Bool, seeds: [String: DeltaSeed.Outcome] = [:]) {
+    init(
+        _ plan: PullPlan, index: Int, symlinks: Bool, seeds: [String: DeltaSeed.Outcome] = [:],
+        watch: TransferWatch? = nil
+    ) {
+        self.watch = watch
         self.index = index
         self.symlinks = symlinks
         self.seeds = seeds

@@ -47,6 +47,7 @@ extension PullSession {
                 let piece = wanted[Int(range.lowerBound - part.next)..<Int(range.upperBound - part.next)]
                 try file.disk.write(UnsafeRawBufferPointer(rebasing: piece), at: range.lowerBound)
                 file.received.insert(range)
+                file.job.watch?.received(range)
                 file.unflushed += Int64(range.count)
             }
         } catch { return .abort(error) }

@@ -106,6 +106,9 @@ extension PullSession {
                     "\(file.file.path): resuming with \(ByteCount(safe.count)) of \(ByteCount(file.file.size))")
             }
             file.received = safe
+            do throws(AIError) { try file.job.watch?.began(file.disk.path, received: safe) } catch {
+                return end(file, failed: error)
+            }
             file.isLockedOut = false
             file.phase = .fetching
             advance(file)
@@ -214,6 +217,7 @@ extension PullSession {
         }
         report(.retrying(path: file.file.path, reason: message, seconds: 0), file.job.index)
         client.log(message + "; fetching it again")
+        file.job.watch?.restarted()
         (file.received, file.hashed, file.unflushed) = (IntervalSet(), 0, 0)
         file.location = nil
         file.phase = .waiting

@@ -2,18 +2,20 @@ import HubCore
 
 extension PullSession {
     /// The limits of a pull.
-    struct Limits: Sendable {
+    package struct Limits: Sendable {
         /// Default number of connections for ranges of large files.
         var connections = 8
         /// Default total number of connections: small files are bound by latency. Each has a lock, a partial and a
         /// connection open, and the process has other files open too.
         var connectionsForSmall = max(8, min(32, (Machine.openFileLimit - 40) / 4))
         /// Maximum failures of a file without a byte in between.
-        var failures = 6
+        package var failures = 6
         /// Seconds, doubled with each failure, before a retry.
         var backoff = 0.25
+        /// Seconds that a server may ask to wait.
+        package var longestWait = HubClient.longestWait
         /// Maximum complete fetches of a file with a wrong digest.
-        var mismatches = 3
+        package var mismatches = 3
         /// Maximum received bytes not yet on stable storage, over all files: the loss on a kill.
         var unflushedBytes: Int64 = 16 << 20
         /// Unflushed bytes of one file at which a flush begins.

@@ -197,7 +197,7 @@ extension PullSession {
         guard again.contains(error.code) || (error.code == .protocolViolation && file.failures < 3) else {
             return end(file, failed: error)
         }
-        if let wait, wait > HubClient.longestWait {
+        if let wait, wait > limits.longestWait {
             // A limit on requests is meant for all files.
             return error.code == .rateLimited ? endAll(error) : end(file, failed: error)
         }

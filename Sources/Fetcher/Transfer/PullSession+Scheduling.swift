@@ -14,7 +14,9 @@ extension PullSession {
         guard isRunning, !isCancelled, !settings.isPaused else { return }
         let now = Clock.seconds
         guard now >= pauseUntil else { return wake(in: pauseUntil - now) }
-        while unflushed < limits.unflushedBytes, let (file, range) = next(now) ?? split(now) { fetch(file, range) }
+        while unflushed < limits.unflushedBytes, let (file, range) = urgent(now) ?? next(now) ?? split(now) {
+            fetch(file, range)
+        }
         let soonest = active.filter { $0.phase == .fetching && $0.notBefore > now }.map(\.notBefore).min()
         if let soonest { wake(in: soonest - now) }
     }
@@ -35,6 +37,18 @@ extension PullSession {
         let large = active.reduce(0) { $0 + $1.parts.count } - small
         let free = max(0, budget.all - small - large)
         return (min(free, budget.ranges - large), free)
+    }
+
+    /// What a reader of the file waits for. As many requests again as there are connections may be for that, because all
+    /// connections may be busy with long ranges.
+    private func urgent(_ now: Double) -> (FileTransfer, Range<Int64>)? {
+        for file in active where file.job.watch != nil && canAsk(file, now) && !file.isSingleStream {
+            guard file.parts.count < 2 * budget.ranges else { continue }
+            if let gap = file.job.watch?.urgentGap(file.taken) {
+                return (file, gap.lowerBound..<min(gap.upperBound, gap.lowerBound + limits.range))
+            }
+        }
+        return nil
     }
 
     /// Large files first, largest of all first. With a fixed number of connections half of them are for small files

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Everything runs on the engine's thread except the work of ``PartialFile`` on its queues; see
 /// ``HTTPEngine/assertOnThread()``.
-final class PullSession: @unchecked Sendable {
+package final class PullSession: @unchecked Sendable {
     let client: HubClient
     let jobs: [PullJob]
     let limits: Limits
@@ -95,6 +95,7 @@ final class PullSession: @unchecked Sendable {
     /// keeps what was received, and marks the rest as cancelled.
     func run() async {
         let key = control.observe { [self] done in engine.perform { self.follow(done) } }
+        for job in jobs { job.watch?.attach { [self] in engine.perform { self.pump() } } }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 engine.perform { [self] in
@@ -183,6 +184,7 @@ final class PullSession: @unchecked Sendable {
         done.files += file.paths.count
         file.phase = .ended
         if hasBegun { active.removeAll { $0 === file } }
+        file.job.watch?.ended(error)
         for path in file.paths {
             // Several paths may share one content; its bytes came once.
             let outcome = PulledFile(

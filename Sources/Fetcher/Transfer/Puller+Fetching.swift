@@ -26,11 +26,14 @@ extension Puller {
         let uses = await Blocking.run { plans.map(share) }
         let prepared = await Blocking.run { zip(plans, uses).map { prepare($0, options, $1) } }
         for (index, plan) in plans.enumerated() { report(.planned(plan), index) }
-        let seeds = isOffline ? [:] : await seed(plans)
+        // Who reads along waits for the first byte, and reading older revisions takes time.
+        let seeds = isOffline || options.watch != nil ? [:] : await seed(plans)
         var jobs: [PullJob] = []
         for (index, plan) in plans.enumerated() {
             if case .success(let symlinks) = prepared[index] {
-                jobs.append(PullJob(plan, index: index, symlinks: symlinks, seeds: seeds[index] ?? [:]))
+                jobs.append(
+                    PullJob(
+                        plan, index: index, symlinks: symlinks, seeds: seeds[index] ?? [:], watch: options.watch))
             }
         }
         let present = jobs.flatMap { plans[$0.index].files }.filter { $0.state == .present }.map(\.file)

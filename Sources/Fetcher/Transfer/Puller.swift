@@ -12,7 +12,7 @@ package struct Puller: Sendable {
     /// Caches of others: what is complete there is not fetched, and what they have of the rest is taken from there. Nothing
     /// is written to them.
     package var furtherCaches: [CacheLayout] = []
-    var limits = PullSession.Limits()
+    package var limits = PullSession.Limits()
 
     package init(layout: CacheLayout, client: HubClient, catalog: DispensableCatalog, isOffline: Bool = false) {
         self.layout = layout
@@ -35,6 +35,8 @@ package struct Puller: Sendable {
         package var control = PullControl()
         /// Whether snapshots may use links; disabled by HF_HUB_DISABLE_SYMLINKS.
         package var symlinks = true
+        /// Told of the one file that is fetched, and asked what of it is needed first; for a plan of one file.
+        package var watch: TransferWatch?
         package init() {}
     }
 
@@ -54,6 +56,11 @@ package struct Puller: Sendable {
     package struct Resolved: Sendable {
         package var reference: ModelReference
         package var tree: RepositoryTree
+
+        package init(reference: ModelReference, tree: RepositoryTree) {
+            (self.reference, self.tree) = (reference, tree)
+        }
+
         package var repository: Repository { reference.repository }
         package var commit: Commit { tree.commit }
         /// The branch or tag; nil if a commit was given.

@@ -15,15 +15,17 @@ extension Context {
     ///   - needsCatalog: where nothing can be done without it: a catalog that cannot be used is thrown.
     ///   - opensCatalog: false if it is not concerned.
     ///   - token: another than the environment's.
+    ///   - endpoint: another than the environment's, and so is isOffline.
     ///   - joinsGroup: whether what is written from now on is the group's too, if the cache is a group's; false for commands
     ///     that write elsewhere.
     ///   - tellsFault: false if the caller itself shows why the catalog cannot be opened.
     func workspace(
         needsCatalog: Bool = false, opensCatalog: Bool = true, token: HFTokenProvider = .auto,
-        joinsGroup: Bool = true, tellsFault: Bool = true
+        joinsGroup: Bool = true, tellsFault: Bool = true, endpoint: Endpoint? = nil, isOffline: Bool? = nil
     ) async throws -> Workspace {
-        let configuration = HFConfiguration.endpoint(try hubEndpoint()).token(token)
-        let (environment, cacheDir, isOffline, output) = (environment, cacheDir, isOffline, output)
+        let configuration = HFConfiguration.endpoint(try endpoint ?? hubEndpoint()).token(token)
+        let (environment, cacheDir, output) = (environment, cacheDir, output)
+        let isOffline = isOffline ?? self.isOffline
         let workspace = try await Blocking.run {
             let workspace = Workspace(
                 environment: environment, cacheDirectory: cacheDir, configuration: configuration,

@@ -6,25 +6,30 @@ import Synchronization
 final class RequestLog: Sendable {
     private let output: Output
     private let token: AccessToken?
+    private let form: AnsweredRequest.Form
     /// nil for stderr.
     private let file: LogFile?
     private let hasFailed = Atomic(false)
 
     /// - Parameters:
     ///   - file: a path, or `-` for stderr; nil is stderr where that is a terminal, and no log elsewhere.
+    ///   - form: that of the lines.
     ///   - token: shown in no line.
-    init?(_ output: Output, file: String?, hiding token: AccessToken?) throws(AIError) {
+    init?(_ output: Output, file: String?, form: AnsweredRequest.Form = .plain, hiding token: AccessToken?)
+        throws(AIError)
+    {
         guard let path = file ?? (output.settings.errorIsTerminal && output.mode != .quiet ? "-" : nil) else {
             return nil
         }
         self.output = output
         self.token = token
+        self.form = form
         self.file = path == "-" ? nil : LogFile(descriptor: try FileDescriptor(path, [.write, .create, .append]))
     }
 
     /// Adds a line. Any thread may call it.
     func write(_ request: AnsweredRequest) {
-        let line = request.line(at: Timestamp.now, hiding: token)
+        let line = request.line(form, at: Timestamp.now, hiding: token)
         guard let file else { return output.progressLine(line) }
         let number = Sink.descriptor(file.descriptor.raw).write(Array("\(line)\n".utf8))
         // Once, or a full disk would fill the screen.

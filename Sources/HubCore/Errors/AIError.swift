@@ -12,6 +12,8 @@ public struct AIError: Error, Sendable, CustomStringConvertible {
         public var status: Int?
         /// The requested address, without query and user information.
         public var address: String?
+        /// Seconds after which a server asks to try again.
+        package var retrySeconds: Int?
 
         /// A context; unknown facts are nil.
         public init(repository: String? = nil, path: String? = nil, status: Int? = nil, address: String? = nil) {

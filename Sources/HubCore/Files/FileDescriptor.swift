@@ -247,9 +247,6 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// Asks the kernel to forget the file's pages, so that it is read from the disk.
     package func forgetPages() { hub_forget_pages(raw) }
 
-    /// Lets this process have as many open files as it may.
-    package static func raiseLimit() { hub_raise_open_file_limit() }
-
     /// fchown(2)
     package func setOwner(_ owner: UInt32, group: UInt32) throws(AIError) {
         guard fchown(raw, uid_t(owner), gid_t(group)) == 0 else {

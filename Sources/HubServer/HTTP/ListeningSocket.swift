@@ -41,6 +41,20 @@ struct ListeningSocket {
         throw .system("cannot listen on", path: "\(host.printable):\(port)", errno: number)
     }
 
+    /// A socket that listens already, as systemd hands it over.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` if it does not.
+    init(inherited: Int32) throws(AIError) {
+        var listens: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        guard getsockopt(inherited, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) == 0, listens != 0 else {
+            throw AIError(.invalidInput, "descriptor \(inherited) is not a listening socket")
+        }
+        _ = fcntl(inherited, F_SETFD, FD_CLOEXEC)
+        descriptor = inherited
+        port = Self.localPort(inherited)
+    }
+
     /// nil leaves the reason in errno.
     private static func open(_ info: addrinfo) -> Int32? {
         let descriptor = socket(info.ai_family, info.ai_socktype, info.ai_protocol)

@@ -39,20 +39,29 @@ package struct FileRequest: Sendable {
         return headers
     }
 
+    package var contentType: String { file.lfs == nil ? "text/plain; charset=utf-8" : "application/octet-stream" }
+
     /// The bytes, or the range that `Range` requests.
     package func content(_ headers: HTTPHeaders) throws(AIError) -> HTTPResponse? {
         guard let open = try file.open() else { return nil }
+        return ranged(headers) { range, _ in .file(open, range) }
+    }
+
+    /// The response with the bytes that `Range` requests, or all.
+    ///
+    /// - Parameter body: the bytes of a range; the second argument is whether the client asked for one.
+    package func ranged<Failure: Error>(
+        _ headers: HTTPHeaders, _ body: (Range<Int64>, Bool) throws(Failure) -> HTTPBody
+    ) throws(Failure) -> HTTPResponse {
         var headers = headers
-        if headers["Content-Type"] == nil {
-            headers["Content-Type"] = file.lfs == nil ? "text/plain; charset=utf-8" : "application/octet-stream"
-        }
+        if headers["Content-Type"] == nil { headers["Content-Type"] = contentType }
         // RFC 9110, 13.1.5: a range only if the content is the same as the client's.
         let isSame = request.headers["If-Range"].map { $0 == headers["ETag"] } ?? true
         switch ByteRange(header: isSame ? request.headers["Range"] : nil, length: file.size) {
-        case .whole: return HTTPResponse(200, headers: headers, body: .file(open, 0..<file.size))
+        case .whole: return HTTPResponse(200, headers: headers, body: try body(0..<file.size, false))
         case .part(let range):
             headers["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
-            return HTTPResponse(206, headers: headers, body: .file(open, range))
+            return HTTPResponse(206, headers: headers, body: try body(range, true))
         case .unsatisfiable:
             headers["Content-Range"] = "bytes */\(file.size)"
             return HTTPResponse(416, headers: headers)

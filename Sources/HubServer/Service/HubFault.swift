@@ -1,23 +1,30 @@
-import HubCore
+package import HubCore
 
 /// An error response in the Hub's format: a status, `X-Error-Code` and `X-Error-Message`, and a JSON body with the
 /// message. How clients read the codes: huggingface_hub, `utils/_http.py`, `hf_raise_for_status`.
-struct HubFault: Error {
-    var status: Int
-    var code: String?
-    var message: String
-    var headers: HTTPHeaders = [:]
+package struct HubFault: Error {
+    package var status: Int
+    package var code: String?
+    package var message: String
+    package var headers: HTTPHeaders = [:]
 
-    var response: HTTPResponse {
+    package init(status: Int, code: String? = nil, message: String, headers: HTTPHeaders = [:]) {
+        (self.status, self.code, self.message, self.headers) = (status, code, message, headers)
+    }
+
+    package var response: HTTPResponse {
         var all = headers
         all["X-Error-Code"] = code
         // It quotes names from the request, and a header holds only visible ASCII.
         all["X-Error-Message"] = String(
-            decoding: message.utf8.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+            decoding: message.utf8.prefix(2000).map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") },
+            as: UTF8.self)
         return .json(.object(["error": .string(message)]), status: status, headers: all)
     }
 
-    static func malformed(_ fault: HTTPFault) -> HubFault { HubFault(status: fault.status, message: fault.reason) }
+    package static func malformed(_ fault: HTTPFault) -> HubFault {
+        HubFault(status: fault.status, message: fault.reason)
+    }
 
     static func badRequest(_ reason: String) -> HubFault { HubFault(status: 400, message: reason) }
 
@@ -39,31 +46,31 @@ struct HubFault: Error {
                 message: "\(what) and you are not in the authorized list. Ask for access on its page.")
     }
 
-    static func revision(_ name: String) -> HubFault {
+    package static func revision(_ name: String) -> HubFault {
         HubFault(status: 404, code: "RevisionNotFound", message: "Invalid rev id: \(name)")
     }
 
-    static func entry(_ message: String, commit: String) -> HubFault {
+    package static func entry(_ message: String, commit: String) -> HubFault {
         HubFault(status: 404, code: "EntryNotFound", message: message, headers: ["X-Repo-Commit": commit])
     }
 
     /// An unknown address.
-    static let page = HubFault(status: 404, message: "Sorry, we can't find the page you are looking for.")
+    package static let page = HubFault(status: 404, message: "Sorry, we can't find the page you are looking for.")
 
     /// An invalid token. Clients recognise it by this text.
-    static let credentials = HubFault(
+    package static let credentials = HubFault(
         status: 401, message: "Invalid credentials in Authorization header", headers: ["WWW-Authenticate": "Bearer"]
     )
 
-    static let login = HubFault(
+    package static let login = HubFault(
         status: 401, message: "Invalid username or password.", headers: ["WWW-Authenticate": "Bearer"])
 
-    static func method(allowed: String) -> HubFault {
+    package static func method(allowed: String) -> HubFault {
         HubFault(status: 405, message: "This address answers \(allowed) only", headers: ["Allow": allowed])
     }
 
     /// An error of this machine: the operator sees it in full, the client without local paths.
-    static func machine(_ error: AIError) -> HubFault {
+    package static func machine(_ error: AIError) -> HubFault {
         HubFault(
             status: 500, message: "This Hub cannot read the repository (\(error.code.rawValue)); its log says why")
     }

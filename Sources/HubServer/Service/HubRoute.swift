@@ -1,8 +1,8 @@
-import HubCore
+package import HubCore
 
 /// A route of the Hub. `{id}` is one part or two, so an address can be ambiguous (`/api/models/gpt2/refs`: the refs of
 /// gpt2, or the model gpt2/refs); all readings are returned, the likelier first.
-enum HubRoute: Hashable {
+package enum HubRoute: Sendable, Hashable {
     case whoami
     case agentHarnesses
     case list(RepositoryKind)
@@ -14,7 +14,7 @@ enum HubRoute: Hashable {
     /// The Hub's redirect target for a small file: the same file by commit.
     case resolveCache(Repository, commit: String, path: String)
 
-    var repository: Repository? {
+    package var repository: Repository? {
         switch self {
         case .whoami, .agentHarnesses, .list: nil
         case .info(let repository, _), .tree(let repository, _, _), .refs(let repository),
@@ -24,11 +24,11 @@ enum HubRoute: Hashable {
     }
 
     /// The methods that the route accepts.
-    var methods: [String] {
+    package var methods: [String] {
         if case .pathsInfo = self { ["POST"] } else { ["GET", "HEAD"] }
     }
 
-    static func readings(_ parts: [String]) -> [HubRoute] {
+    package static func readings(_ parts: [String]) -> [HubRoute] {
         guard parts.first == "api" else {
             let kind = RepositoryKind.allCases.first { $0 != .model && $0.plural == parts.first }
             return identified(kind ?? .model, parts.dropFirst(kind == nil ? 0 : 1), resolve)

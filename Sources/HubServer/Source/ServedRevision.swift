@@ -108,6 +108,11 @@ package struct FileIdentity: Sendable, Hashable {
     package var modifiedNanoseconds: Int64
     package var changed: Double
 
+    /// Of a file that is not here yet: only its size is known.
+    package init(size: Int64) {
+        (device, inode, self.size, modifiedNanoseconds, changed) = (0, 0, size, 0, 0)
+    }
+
     package init(_ status: FileStatus) {
         device = status.device
         inode = status.inode

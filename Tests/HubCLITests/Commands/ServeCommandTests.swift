@@ -30,7 +30,6 @@ import Testing
     /// A folder with nothing to serve, or a cache, was served without a word.
     @Test func aFolderWithoutModelsIsWarnedOf() async throws {
         let layout = "     hub serve takes a folder that holds org/name folders"
-        let example = ", such as ./models after hub pull org/name --local-dir ./models/org/name"
         let root = try #require(FileSystem.resolved(stage.root.path))
         let snapshots = "hf/hub/models--org--tiny/snapshots"
         #expect(try await stage.run("pull", "org/tiny", "-q").status == 0)
@@ -45,8 +44,8 @@ import Testing
         for folder in ["hf/hub", "hf", "hf/hub/models--org--tiny", snapshots] {
             cases.append(
                 (
-                    folder, "\(folder) is a cache or part of one, and hub serve does not read caches",
-                    layout + example
+                    folder, "\(folder) is a cache or part of one, and not a folder of models",
+                    "     hub serve without a folder serves the cache"
                 ))
         }
         for (folder, warning, advice) in cases {
@@ -116,9 +115,6 @@ import Testing
 
                     """)
         }
-        let none = try await stage.run("serve")
-        #expect(none.status == 2)
-        #expect(none.error == "hub: missing FOLDER\n     usage: hub serve [FLAGS] FOLDER\n")
     }
 
     @Test func aPortInUseIsExit6() async throws {
@@ -144,5 +140,84 @@ import Testing
 
                     """)
         }
+    }
+
+    /// The requests that hub refuses before it listens, and what it says.
+    @Test func flagsThatDoNotGoTogetherAreExit2() async throws {
+        try FileSystem.replace(stage.machine("empty"), with: Array("# none\n".utf8))
+        let cases: [([String], String)] = [
+            (["--mirror", "models"], "--mirror serves the cache, not a folder"),
+            (["--ttl", "1m"], "--ttl needs --mirror"),
+            (["--mirror", "--auth-file", "x"], "--auth-file needs --auth own"),
+            (["--mirror", "--auth", "own"], "--auth own needs a token"),
+            (["--mirror", "--auth", "own", "--auth-file", "empty"], "empty holds no token"),
+            (["--mirror", "--auth", "forward", "--offline"], "--auth forward asks the Hub about each client"),
+            (["--mirror", "--host", "0.0.0.0"], "--auth is missing"),
+            (["--mirror", "--host", "0.0.0.0", "--auth", "none"], "0.0.0.0 can be reached by others"),
+            (["--host", "0.0.0.0"], "0.0.0.0 can be reached by others, and no token is set"),
+            (
+                ["--mirror", "--port", "7999", "--upstream", "http://localhost:7999"],
+                "http://localhost:7999 is this mirror itself"
+            ),
+            (["a", "b"], "unexpected \"b\""),
+        ]
+        for (words, message) in cases {
+            let result = try await stage.run(["serve"] + words)
+            #expect(result.status == 2 && result.output.isEmpty, "\(words)")
+            #expect(result.error.contains(message), "\(words): \(result.error)")
+        }
+    }
+
+    /// Without a folder it serves what the cache has, whichever tool put it there, and asks nobody.
+    @Test func aloneItServesTheCache() async throws {
+        #expect(try await stage.run("pull", "org/tiny", "-q").status == 0)
+        try stage.plant("models--acme--other", commit: String(repeating: "5", count: 40), files: ["a.txt": "a"])
+        let asked = stage.hub.traffic.requests
+        let server = try stage.start("serve")
+        let address = try await address(of: server)
+        let other = try Stage()
+        for (model, file) in [("org/tiny", "config.json"), ("acme/other", "a.txt")] {
+            let pulled = try await other.run("--endpoint", address, "pull", model, "-q")
+            #expect(pulled.status == 0, "\(pulled.error)")
+            #expect(FileSystem.exists(try await Path.join(other.path(model), file)))
+        }
+        #expect(try await HTTPClient.get("\(address)/org/tiny/resolve/main/none.txt").status == 404)
+        #expect(stage.hub.traffic.requests == asked)
+        server.interrupt()
+        #expect(try await server.wait().status == 0)
+    }
+
+    @Test func theLogHasTheFormThatIsWanted() async throws {
+        let common =
+            /127\.0\.0\.1 - - \[\d\d\/[A-Z][a-z]{2}\/\d{4}:[\d:]{8} \+0000\] "GET \/health HTTP\/1\.1" 200 15/
+        for form in ["common", "json"] {
+            let server = try stage.start("serve", stage.root.path, "--log", "\(form).txt", "--log-format", form)
+            let address = try await address(of: server)
+            #expect(try await HTTPClient.get("\(address)/health").status == 200)
+            server.interrupt()
+            _ = try await server.wait()
+            let text = try #require(try FileSystem.text(stage.machine("\(form).txt")))
+            if form == "common" {
+                #expect(text.dropLast().wholeMatch(of: common) != nil, "\(text)")
+            } else {
+                let line = try JSON.parse(text)
+                #expect(line["target"] == "/health" && line["status"] == 200 && line["bytes"] == 15, "\(text)")
+            }
+        }
+    }
+
+    /// Datasets and spaces pass through a mirror like models.
+    @Test func aMirrorServesOtherKindsToo() async throws {
+        let stage = try Stage { root in
+            for kind in ["datasets", "spaces"] { try ModelRepository.tiny("\(kind)/org/tiny", in: root) }
+        }
+        let server = try stage.start("serve", "--mirror")
+        let address = try await address(of: server)
+        for kind in ["datasets", "spaces"] {
+            let file = try await HTTPClient.get("\(address)/\(kind)/org/tiny/resolve/main/sub/dir/vocab.txt")
+            #expect(file.status == 200 && file.text == "a\nb\n", "\(kind)")
+        }
+        server.interrupt()
+        #expect(try await server.wait().status == 0)
     }
 }

@@ -13,7 +13,7 @@ final class CacheClaim {
 
     /// - Throws: ``ErrorCode/ioError`` while a program downloads into the cache.
     static func take(_ layout: CacheLayout) throws(AIError) -> CacheClaim {
-        FileDescriptor.raiseLimit()
+        Machine.raiseOpenFileLimit(to: .max)
         let claim = CacheClaim()
         for folder in try folders(layout) {
             guard let use = try RepositoryUse.claim(folder) else { throw inUse(folder) }

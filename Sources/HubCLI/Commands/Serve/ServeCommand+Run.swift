@@ -1,0 +1,89 @@
+import HubCore
+import HubServer
+import Libc
+
+extension ServeCommand {
+    /// What is behind the front door, and what is said about it.
+    struct Setup: Sendable {
+        var room: any ServerRoom
+        var access: HubAccess
+        /// The tokens that open `/metrics`; nil leaves it open.
+        var metricsTokens: TokenList?
+        /// Members of the document besides the address.
+        var document: JSONObject
+        /// Called with the address, once it serves.
+        var announce: @Sendable (_ address: String) throws -> Void
+        /// Starts what goes with the server.
+        var began: @Sendable (HubServer, RequestLog?) throws -> HubServer? = { _, _ in nil }
+        var stop: @Sendable () -> Void = {}
+    }
+
+    static func run(_ context: Context, _ request: Request) async throws {
+        // Two for each connection: itself and a file.
+        Machine.raiseOpenFileLimit(to: 10_000)
+        let output = context.output
+        let metrics = ServerMetrics()
+        // A token of the server's own: asking others for this user's Hub token would hand it to them.
+        let token = context.environment["HUB_SERVE_TOKEN"]
+        let log = try RequestLog(
+            output, file: request.log, form: request.logForm, hiding: token.flatMap { AccessToken($0) })
+        let setup =
+            switch request.subject {
+            case .folder(let folder): try await folderSetup(context, request, folder)
+            case .cache, .mirror: try await mirrorSetup(context, request, metrics)
+            }
+        let inherited = inheritedSocket(context.environment)
+        let (server, second) = try await Blocking.run {
+            let door = FrontDoor(
+                rooms: [setup.room], access: setup.access, metrics: metrics, metricsTokens: setup.metricsTokens)
+            let port = request.port
+            let server = try advising("--port 0 takes a port that is free", where: port == 0 ? nil : .ioError) {
+                try HubServer(
+                    host: request.host, port: port, inherited: inherited, proxies: request.proxies, log: log?.write,
+                    handler: door)
+            }
+            return (server, try setup.began(server, log))
+        }
+        var document: JSONObject = ["address": .string(server.address)]
+        for (key, value) in setup.document.members { document[key] = value }
+        output.document(document)
+        output.value(server.address)
+        output.value("export HF_ENDPOINT=\(clientAddress(server))")
+        // The caller waits for the address, in either format.
+        output.publish()
+        try setup.announce(server.address)
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            context.interruption.onRequest { continuation.resume() }
+        }
+        await Blocking.run {
+            let grace = Duration.seconds(request.grace)
+            server.stop(grace: grace)
+            second?.stop(grace: .zero)
+            setup.stop()
+        }
+    }
+
+    /// The address by which clients reach a server that listens on every address of this machine.
+    private static func clientAddress(_ server: HubServer) -> String {
+        ["0.0.0.0", "::"].contains(server.host) ? "http://\(Machine.hostName):\(server.port)" : server.address
+    }
+
+    /// The socket that systemd hands over; nil without one. sd_listen_fds(3)
+    private static func inheritedSocket(_ environment: HubEnvironment) -> Int32? {
+        guard environment["LISTEN_PID"].flatMap(Int32.init) == getpid(),
+            let count = environment["LISTEN_FDS"].flatMap(Int.init), count > 0
+        else { return nil }
+        return 3
+    }
+
+    /// Errors of the library know nothing of flags and variables.
+    static func advising<Value>(_ advice: String, where code: ErrorCode?, _ body: () throws -> Value) throws
+        -> Value
+    {
+        do { return try body() } catch let error as AIError where error.code == code {
+            var told = error
+            told.specificAdvice = advice
+            throw told
+        }
+    }
+}

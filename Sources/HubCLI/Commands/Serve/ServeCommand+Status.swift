@@ -1,0 +1,52 @@
+import Fetcher
+import HubCore
+
+extension ServeCommand {
+    /// `hub serve status [URL]`: whether a server is well, and what it has done.
+    static func status(_ context: Context, _ address: String?) async throws {
+        let endpoint = try address.map { text throws(AIError) in try Endpoint(text) } ?? context.hubEndpoint()
+        let workspace = try await context.workspace(endpoint: endpoint, isOffline: false)
+        let token = context.environment["HUB_SERVE_TOKEN"].flatMap { AccessToken($0) }
+        let client = HTTPClient(engine: try workspace.engine(), origin: endpoint.origin, token: token)
+        func get(_ path: String) async throws -> HTTPResponse {
+            try await client.response(to: HTTPRequest(.get, endpoint.address + path, deadline: 10))
+        }
+        let health = try await get("/health")
+        let state = (try? JSON.parse(health.body))?["status"]?.string
+        guard health.head.isSuccess, let state else {
+            throw AIError(
+                .protocolViolation, "\(endpoint) is not a server of hub serve: /health answers \(health.status)")
+        }
+        let metrics = try await get("/metrics")
+        guard metrics.head.isSuccess else {
+            throw AIError(
+                .unauthorized, "\(endpoint) does not show its metrics (\(metrics.status))",
+                advice: "set HUB_SERVE_TOKEN to its token")
+        }
+        let values = values(String(decoding: metrics.body, as: UTF8.self))
+        context.output.document([
+            "address": .string(endpoint.address), "status": .string(state),
+            "metrics": .object(JSONObject(values.map { ($0.name, .double($0.value)) })),
+        ])
+        context.output.line("\(endpoint) is well (\(state))")
+        for (name, value) in values {
+            let isBytes = name.contains("_bytes")
+            context.output.line("  \(name)  \(isBytes ? ByteCount(Int64(value)).description : number(value))")
+        }
+    }
+
+    private static func number(_ value: Double) -> String {
+        value == value.rounded() ? String(Int64(value)) : "\((value * 10).rounded() / 10)"
+    }
+
+    /// The values without labels, and the sums of those with.
+    private static func values(_ text: String) -> [(name: String, value: Double)] {
+        var sums: [String: Double] = [:]
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            let parts = line.split(separator: " ")
+            guard parts.count == 2, let value = Double(parts[1]) else { continue }
+            sums[String(parts[0].prefix { $0 != "{" }), default: 0] += value
+        }
+        return sums.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}

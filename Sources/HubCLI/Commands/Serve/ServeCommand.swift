@@ -1,0 +1,136 @@
+import HubCore
+import HubServer
+
+/// `hub serve`
+enum ServeCommand {
+    static let mirror = Switch("mirror", "fetch what is not in the cache from the Hub, and keep it")
+    static let upstream = Option.text(
+        "upstream", "URL", kind: .address, "the Hub behind the mirror; the default is HF_ENDPOINT")
+    static let auth = Option<MirrorAuth>.choice(
+        "auth", "who may use the mirror, and whose token goes upstream",
+        detail: """
+            none: everyone, and upstream no token; only on the loopback. own: who has a token of HUB_SERVE_TOKEN or \
+            --auth-file, and upstream this machine's token. forward: each client's own token, checked upstream. Off the \
+            loopback one must be chosen.
+            """)
+    static let authFile = Option.text(
+        "auth-file", "FILE", kind: .file, "tokens for --auth own, one a line, or the SHA-256 of one")
+    static let ttl = Option.age(
+        "ttl", "how long answers about branches, lists and missing files are kept; the default is 60s")
+    static let maxSize = Option.size(
+        "max-size", "keep the cache within this size: the least recently used goes, pinned models stay",
+        detail: "Such as 500GB. The limit is soft: it is checked after each download.")
+    static let host = Option.text("host", "ADDRESS", "where to listen; the default is 127.0.0.1")
+    static let port = Option.whole("port", in: 0...65_535, "the port; the default, 0, takes a free one")
+    static let allowHost = Option.text(
+        "allow-host", "NAME", repeats: true, "another name under which clients reach this server",
+        detail: "Requests under other names are refused, because a web page could point its own name here.")
+    static let trustProxy = Option.text(
+        "trust-proxy", "ADDRESS", repeats: true, "a proxy, or a network of them, whose X-Forwarded-* headers count",
+        detail: "Such as 127.0.0.1 or 10.0.0.0/8. From anyone else these headers are ignored.")
+    static let log = Option.text(
+        "log", "FILE", kind: .file, "append a line for each request; - is stderr",
+        detail: """
+            A line has the time, the client's address, method, path, status and size. On a terminal, stderr is the \
+            default.
+            """)
+    static let logFormat = Option<AnsweredRequest.Form>.choice("log-format", "the form of the log's lines")
+    static let grace = Option.age(
+        "grace", "how long answers may go on after SIGTERM or Ctrl-C; the default is 60s")
+
+    static let command = Command(
+        name: "serve", isMinor: true, doc: "a Hub on this machine: the cache, a folder, or a mirror of the Hub",
+        detail: """
+            Serves the cache over the Hub's own protocol, for hub and for every other Hugging Face client whose HF_ENDPOINT \
+            is its address; with FOLDER, a folder that holds org/name folders. The first line on stdout is that address, the \
+            second a line for the shell of a client. Ctrl-C stops it.
+
+            With --mirror, what is not in the cache comes from the Hub while it is served, once for all clients, and is \
+            verified. --offline serves only what is known.
+
+            Where other machines can reach it, HUB_SERVE_TOKEN must be set, or for a mirror --auth. Then every request needs \
+            that token; HF_TOKEN is never asked for.
+
+            hub serve status [URL] asks a running server how it is.
+            """,
+        operands: [Operand("FOLDER", .optional, .folder), Operand("URL", .optional, .text)],
+        flags: [
+            mirror.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag, host.flag, port.flag,
+            allowHost.flag, trustProxy.flag, log.flag, logFormat.flag, grace.flag,
+        ],
+        examples: [
+            .init("hub serve ./models", "A folder, on a free port of this machine."),
+            .init("hub serve --mirror --port 8080", "A mirror of the Hub, over the shared cache."),
+            .init("hub --endpoint http://127.0.0.1:8080 pull org/model", "Pull from it."),
+            .init("hub serve status http://127.0.0.1:8080", "Is it well? What has it done?"),
+        ],
+        run: { context, arguments in
+            if arguments.operands.first == "status" {
+                return try await status(context, arguments.operands.dropFirst().first)
+            }
+            try await run(context, try Request(arguments))
+        })
+
+    /// Who may use a mirror.
+    enum MirrorAuth: String, Sendable, CaseIterable { case none, own, forward }
+
+    /// What is served, and where.
+    struct Request: Sendable {
+        enum Subject: Sendable { case folder(String), cache, mirror }
+
+        var subject: Subject
+        var isMirror: Bool { if case .mirror = subject { true } else { false } }
+        var upstream: String?
+        var auth: MirrorAuth?
+        var authFile: String?
+        var ttl: Double
+        var maxSize: Int64?
+        var host: String
+        var port: UInt16
+        var names: Set<String>
+        var proxies: TrustedProxies
+        /// The file for the request log.
+        var log: String?
+        var logForm: AnsweredRequest.Form
+        /// Seconds.
+        var grace: Int64
+
+        init(_ arguments: ParsedArguments) throws(AIError) {
+            if let extra = arguments.operands.dropFirst().first {
+                throw AIError(
+                    .invalidInput, "unexpected \"\(extra.printable)\"", advice: "hub serve takes one folder")
+            }
+            let isMirror = arguments[ServeCommand.mirror]
+            switch (arguments.operands.first, isMirror) {
+            case (_?, true):
+                throw AIError(
+                    .invalidInput, "--mirror serves the cache, not a folder",
+                    advice: "leave out \"\(arguments.operands[0].printable)\"; --cache-dir chooses another cache")
+            case (let folder?, false): subject = .folder(folder)
+            case (nil, true): subject = .mirror
+            case (nil, false): subject = .cache
+            }
+            upstream = arguments[ServeCommand.upstream]
+            auth = arguments[ServeCommand.auth]
+            authFile = arguments[ServeCommand.authFile]
+            maxSize = arguments[ServeCommand.maxSize]?.bytes
+            let ttl = arguments[ServeCommand.ttl]
+            self.ttl = Double(ttl?.seconds ?? 60)
+            host = arguments[ServeCommand.host] ?? "127.0.0.1"
+            port = UInt16(arguments[ServeCommand.port] ?? 0)
+            names = Set(arguments.all(ServeCommand.allowHost))
+            proxies = try TrustedProxies(arguments.all(ServeCommand.trustProxy))
+            log = arguments[ServeCommand.log]
+            logForm = arguments[ServeCommand.logFormat] ?? .plain
+            grace = arguments[ServeCommand.grace]?.seconds ?? 60
+            let needMirror: [(String, Bool)] = [
+                ("--upstream", upstream != nil), ("--auth", auth != nil), ("--auth-file", authFile != nil),
+                ("--ttl", ttl != nil), ("--max-size", maxSize != nil),
+            ]
+            if !isMirror, let flag = needMirror.first(where: \.1)?.0 {
+                throw AIError(.invalidInput, "\(flag) needs --mirror")
+            }
+            if authFile != nil, auth != .own { throw AIError(.invalidInput, "--auth-file needs --auth own") }
+        }
+    }
+}
