@@ -3,7 +3,8 @@
 //   flock     there are no locks (NFS without lockd, some FUSE file systems)
 //   granted   every lock is granted to everybody (FUSE and network file systems that only pretend)
 //   crash:N   the program is killed at its Nth step that changes the file of a catalog or of conversations, or one beside it
-//   kill:N    the program is killed at its Nth step that changes a name in a cache, or in a trash beside it
+//   kill:N    the program is killed at its Nth step that changes a name in a cache, or in a trash beside it; if
+//             FAULTY_DISK_BELOW is set, whose path has that in it
 //   full:N    space cannot be reserved, and after N bytes of files of repositories and conversations the disk is full
 //   waits:F   nothing, but the file F is made when the program waits for a catalog that another holds
 #define _GNU_SOURCE
@@ -70,7 +71,8 @@ static void step(const char *path) {
 
 // The same for steps in a cache: a folder named hub, as HF_HOME has it.
 static void cache_step(const char *path) {
-    if (!lacks("kill:") || !strstr(path, "/hf/hub")) return;
+    const char *below = getenv("FAULTY_DISK_BELOW");
+    if (!lacks("kill:") || !strstr(path, below ? below : "/hf/hub")) return;
     if (atomic_fetch_add(&steps, 1) + 1 == atoll(getenv("FAULTY_DISK") + 5)) kill(getpid(), SIGKILL);
 }
 

@@ -20,6 +20,8 @@ package struct CacheMove: Sendable {
     /// What an interrupted move leaves in `.locks`, the one place where Python minds no further file.
     private struct Marker {
         enum Step: String {
+            /// The folder gets another name, and nothing is put aside.
+            case renaming
             case copying
             /// The names are being exchanged.
             case switching
@@ -44,7 +46,20 @@ package struct CacheMove: Sendable {
             let path = Self.path(layout)
             try FileSystem.createDirectories(Path.parent(path))
             let json: JSON = .object(["source": .string(source), "step": .string(step.rawValue)])
-            try FileSystem.replace(path, with: Array(json.text().utf8), durable: true)
+            let temporary = Self.temporary(layout)
+            try FileSystem.remove(temporary)
+            try FileSystem.replace(path, with: Array(json.text().utf8), durable: true, temporary: temporary)
+        }
+
+        /// Always the same name, so that a leftover is overwritten. Files are put together there, too.
+        static func temporary(_ layout: CacheLayout) -> String { path(layout) + ".part" }
+
+        /// Whether a folder holds nothing but what a move leaves that was killed when it began.
+        static func isAlone(in folder: String) throws(AIError) -> Bool {
+            let locks = Path.join(folder, ".locks")
+            let rest = try (FileSystem.entries(folder) ?? []).filter { $0 != ".locks" }
+            let held = try FileSystem.entries(locks) ?? []
+            return rest.isEmpty && held.allSatisfy { $0.hasPrefix("hub.move") }
         }
     }
 
@@ -80,9 +95,9 @@ package struct CacheMove: Sendable {
         if (target.root + "/").hasPrefix(layout.root + "/") || (layout.root + "/").hasPrefix(target.root + "/") {
             throw Self.refusal("\(target.root) and the cache \(layout.root) lie in each other")
         }
-        for path in [target.root, Trash(target).path] {
+        for path in [target.root, Trash(target).path, layout.root + ".hub-moved"] {
             guard let status = try FileSystem.linkStatus(path) else { continue }
-            guard status.kind == .directory, try FileSystem.entries(path)?.isEmpty ?? false else {
+            guard status.kind == .directory, try Marker.isAlone(in: path) else {
                 throw Self.refusal("\(path) is there already and is not an empty folder")
             }
         }
@@ -90,6 +105,12 @@ package struct CacheMove: Sendable {
 
     private static func refusal(_ text: String) -> AIError {
         AIError(.invalidInput, text, advice: "name a folder that is not there yet, such as /mnt/disk/hub")
+    }
+
+    /// The place that a cache left by a move which was interrupted before it was finished; nil if there is none.
+    package static func unfinished(_ layout: CacheLayout) throws(AIError) -> String? {
+        guard let source = try Marker.read(layout)?.source, source != layout.root else { return nil }
+        return source
     }
 
     /// Where the old folder is after the exchange.
@@ -138,8 +159,9 @@ package struct CacheMove: Sendable {
         let (old, new) = (layout.root, target.root)
         guard !isContinued, try Self.device(new) == Self.device(old) else { return false }
         try FileSystem.createDirectories(Path.parent(new))
-        try FileSystem.removeEmptyDirectory(new)
-        try Marker(source: old, step: .deleting).write(layout)
+        try FileSystem.remove(Marker.temporary(target))
+        for path in [Path.join(new, ".locks"), new] { try FileSystem.removeEmptyDirectory(path) }
+        try Marker(source: old, step: .renaming).write(layout)
         do throws(AIError) {
             // The new name is a link to itself until the exchange.
             try FileSystem.createSymlink(new, at: new)
@@ -180,7 +202,7 @@ package struct CacheMove: Sendable {
             }
             try Marker(source: layout.root, step: .copying).write(target)
         }
-        let temporary = Marker.path(target) + ".part"
+        let temporary = Marker.temporary(target)
         var first = TreeCopy(layout.root, to: target.root, temporary: temporary, progress: progress)
         try first.run()
         // What was written meanwhile; from here on pulls wait.
@@ -235,10 +257,11 @@ package struct CacheMove: Sendable {
     /// Takes over what the old folder got in the last moment, and deletes what is left of it.
     private func finish(_ source: String, _ progress: @escaping (Int) throws -> Void) throws {
         let marker = try Marker.read(target)
-        let temporary = Marker.path(target) + ".part"
-        if try FileSystem.linkStatus(aside)?.kind == .directory {
-            if marker?.step != .deleting {
+        let temporary = Marker.temporary(target)
+        if let step = marker?.step, step != .renaming, try FileSystem.linkStatus(aside)?.kind == .directory {
+            if step != .deleting {
                 var last = TreeCopy(aside, to: target.root, temporary: temporary) { _ in }
+                last.keepsNewer = true
                 try last.run()
                 try Marker(source: source, step: .deleting).write(target)
             }
@@ -259,7 +282,7 @@ package struct CacheMove: Sendable {
             }
         }
         var copy = TreeCopy(old, to: new, temporary: temporary) { _ in }
-        copy.keepsLinks = true
+        (copy.keepsLinks, copy.keepsNewer) = (true, true)
         try copy.run()
         try OpenFolder.open(Path.parent(old))?.removeTree(Path.name(old))
     }

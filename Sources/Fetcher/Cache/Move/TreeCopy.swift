@@ -11,6 +11,8 @@ struct TreeCopy {
     var isStrict = false
     /// Whether relative links out of the folder keep their text, as those of the trash, which get back to their places.
     var keepsLinks = false
+    /// Whether a file of the target that was written later stays: the target is in use already.
+    var keepsNewer = false
     /// Called with bytes read and read back; may throw to stop.
     let progress: (Int) throws -> Void
 
@@ -77,12 +79,13 @@ struct TreeCopy {
         if status.links > 1 { copies[identity] = place }
     }
 
-    /// Whether a file is there already, or a newer one.
+    /// Whether a file was copied, and nothing has happened to it since.
     private func isCopied(_ status: FileStatus, at place: String) throws(AIError) -> Bool {
         guard let there = try FileSystem.linkStatus(place), there.kind == .file else { return false }
         // A time of the file system goes through seconds in floating point.
-        if there.modified > status.modified + 1e-5 { return true }
+        if keepsNewer, there.modified > status.modified + 1e-5 { return true }
         return there.size == status.size && abs(there.modified - status.modified) < 1e-5
+            && status.changedNanoseconds <= there.changedNanoseconds
     }
 
     /// A second name of a file that was copied.

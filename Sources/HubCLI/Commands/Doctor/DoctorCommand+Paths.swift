@@ -48,6 +48,14 @@ extension DoctorCommand {
                 advice: "set \(name) to 1 or 0")
         }
         findings += try await Blocking.run { try folderFindings(workspace, environment) }
+        if let source = try await Blocking.run({ try CacheMove.unfinished(workspace.layout) }) {
+            findings.append(
+                DoctorFinding(
+                    section: "paths", name: "unfinished_move", level: .bad,
+                    text:
+                        "a move of the cache from \(source.printable) was interrupted, and files of it may be left there",
+                    advice: "hub mv \(ShellQuoting.word(workspace.layout.root)) finishes it"))
+        }
         findings += try await Blocking.run { try diskFinding(workspace) }
         return findings
     }
