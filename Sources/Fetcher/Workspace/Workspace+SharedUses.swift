@@ -1,5 +1,5 @@
 import Catalog
-package import HubCore
+import HubCore
 
 extension Workspace {
     /// What other programs still use of the files that a plan deletes, in a sentence for each: their bytes are not freed.

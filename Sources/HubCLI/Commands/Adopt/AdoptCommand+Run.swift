@@ -46,7 +46,7 @@ extension AdoptCommand {
         try await askForNames(survey, chosen, workspace, context)
         let openFiles = try await workspace.protection(for: Set(survey.places.map { survey[$0].identity }))
             .openFiles
-        return try await Blocking.run { [survey] in
+        return await Blocking.run { [survey] in
             let registered =
                 workspace.dispensable.use { catalog throws(AIError) in try catalog.registered() } ?? [:]
             var plan = AdoptionPlan(
