@@ -10,13 +10,16 @@ package final class Shelf: Sendable {
     private let allowed: [ModelReference]?
     /// What a name means: an alias, or a reference.
     private let read: @Sendable (String) async throws -> ModelReference
+    /// What headers say, by path: reading them takes time.
+    private let inspections = Lock<[String: Inspected]>([:])
+    /// When the use of a path was last recorded.
+    private let recorded = Lock<[String: Double]>([:])
+
     private struct Inspected {
         var inspection: ModelInspection
         /// When something was last added to the snapshot.
         var modified: Double
     }
-    /// What headers say, by path: reading them takes time.
-    private let inspections = Lock<[String: Inspected]>([:])
 
     package init(
         _ workspace: Workspace, allowed: [ModelReference]?,
@@ -29,6 +32,7 @@ package final class Shelf: Sendable {
     private struct Held {
         var reference: ModelReference
         var commit: Commit
+        var repository: RepositoryFolder
         var folder: String
         var files: ModelFiles
         var digests: [String: String]
@@ -41,15 +45,29 @@ package final class Shelf: Sendable {
 
     /// The model that a name means.
     ///
+    /// - Parameter isUse: whether it is used; then that is recorded, for what was used last is deleted last.
     /// - Throws: 404 for one that is not in the cache, or not for this server; 400 for a name that is none.
-    func model(_ name: String) async throws -> CachedModel {
+    func model(_ name: String, isUse: Bool = true) async throws -> CachedModel {
         let reference = try await reference(name)
         guard isAllowed(reference) else { throw APIFault.noModel(name) }
         return try await Blocking.run { [self] in
             guard let held = try held(reference) else { throw APIFault.noModel(name) }
             guard let variant = try variant(of: held, reference.files) else { throw APIFault.noModel(name) }
-            return try model(held, variant)
+            let model = try model(held, variant)
+            if isUse { recordUse(of: model, held) }
+            return model
         }
+    }
+
+    /// Once a minute is enough.
+    private func recordUse(of model: CachedModel, _ held: Held) {
+        let now = Clock.seconds
+        let isDue = recorded.withLock { recorded in
+            guard now - (recorded[model.path] ?? -.infinity) > 60 else { return false }
+            recorded[model.path] = now
+            return true
+        }
+        if isDue { workspace.markUsed(held.repository, held.commit) }
     }
 
     /// The reference that a name means; `:latest` is what is usual of a model.
@@ -106,7 +124,8 @@ package final class Shelf: Sendable {
             files.compactMap { file in file.sha256.map { (file.path, $0) } },
             uniquingKeysWith: { first, _ in first })
         return Held(
-            reference: reference, commit: commit, folder: path, files: ModelFiles(files), digests: digests)
+            reference: reference, commit: commit, repository: folder, folder: path, files: ModelFiles(files),
+            digests: digests)
     }
 
     private func model(_ held: Held, _ variant: ModelVariant) throws -> CachedModel {

@@ -24,7 +24,7 @@ struct OllamaCalls: Sendable {
         let fields = try Fields(request)
         let name = try fields.required("model", try fields.string("model", "name"))
         return try Whole.answer(for: request) {
-            let model = try await shelf.model(name)
+            let model = try await shelf.model(name, isUse: false)
             return .json(try await Blocking.run { try OllamaModels.show(model) })
         }
     }

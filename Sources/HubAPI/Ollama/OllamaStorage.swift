@@ -85,7 +85,7 @@ struct OllamaStorage: Sendable {
         return try Whole.answer(for: request) {
             let reference = try await shelf.reference(name)
             guard shelf.isAllowed(reference) else { throw APIFault.noModel(name) }
-            let model = try await shelf.model(name)
+            let model = try await shelf.model(name, isUse: false)
             await pool.unload(model)
             do {
                 try await shelf.workspace.delete(reference, files: reference.files == nil ? nil : model.files)

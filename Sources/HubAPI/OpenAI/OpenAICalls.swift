@@ -16,7 +16,7 @@ struct OpenAICalls: Sendable {
     }
 
     func model(_ name: String, _ request: HTTPRequest) throws(APIFault) -> HTTPResponse {
-        try Whole.answer(for: request) { .json(ModelList.entry(try await shelf.model(name))) }
+        try Whole.answer(for: request) { .json(ModelList.entry(try await shelf.model(name, isUse: false))) }
     }
 
     func chat(_ request: HTTPRequest) throws(APIFault) -> HTTPResponse {
