@@ -363,12 +363,13 @@ class Hostile(MirrorTest):
             self.assertEqual(status, 502, body[:80])
         except http.client.IncompleteRead:
             pass
+        until(lambda: self.mirror.metrics()["hub_fetches_in_flight"] == 0, "the fetch ends")
         self.assertEqual([p for p in self.mirror.cache.rglob("blobs/*") if not p.name.endswith(".incomplete")], [])
 
     def test_many_ranges_are_one_answer(self):
         path = f"/{ODD}/resolve/main/weights.bin"
         whole = (self.root / ODD / "weights.bin").read_bytes()
-        for ranges in ["bytes=" + ",".join(f"{n}-{n}" for n in range(3000)), "bytes=5-2", "lines=1-2", "bytes=--1"]:
+        for ranges in ["bytes=" + ",".join(f"{n}-{n}" for n in range(700)), "bytes=5-2", "lines=1-2", "bytes=--1"]:
             status, _, body = self.ask(path, headers={"Range": ranges})
             self.assertEqual((status, body), (200, whole), ranges[:20])
         status, headers, _ = self.ask(path, headers={"Range": f"bytes={10 ** 30}-"})
