@@ -71,7 +71,11 @@ let package = Package(
             ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "CKernels"]),
         library("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),
         library("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
-        library("HubServer", ["HubCore", "CMicroHTTPD"]),
+        library(
+            "HubServer", ["HubCore", "CMicroHTTPD"],
+            resources: [
+                "page.css", "page.js", "markdown.js", "storage.js", "downloads.js", "machine.js", "icon.svg",
+            ].map { .embedInCode("Page/\($0)") }),
         library("HubMirror", ["HubCore", "Catalog", "Fetcher", "HubServer"]),
         .target(
             name: "HubCLI",

@@ -4,10 +4,16 @@ package import HubCore
 package protocol ServerRoom: Sendable {
     /// Whether the room answers requests for these path parts.
     func claims(_ parts: [String]) -> Bool
+    /// The same for a room that has to know more of the request than its path.
+    func claims(_ parts: [String], of request: HTTPRequest) -> Bool
     /// The route's name in the metrics: one of a small fixed set.
     func route(_ parts: [String]) -> String
     /// Answers a request whose Host is allowed. Whether its sender may have the answer is the room's affair.
     func respond(to request: HTTPRequest) -> HTTPResponse
+}
+
+extension ServerRoom {
+    package func claims(_ parts: [String], of request: HTTPRequest) -> Bool { claims(parts) }
 }
 
 /// What every request passes: the check of Host, `/health`, `/metrics`, and the count of answers.
@@ -59,7 +65,7 @@ package struct FrontDoor: HTTPHandler {
                 body: .bytes(Array(metrics.text().utf8)))
         default: break
         }
-        guard let room = rooms.first(where: { $0.claims(parts) }) else { throw .page }
+        guard let room = rooms.first(where: { $0.claims(parts, of: request) }) else { throw .page }
         route = room.route(parts)
         return room.respond(to: request)
     }

@@ -30,21 +30,29 @@ extension ServeCommand {
             case .folder(let folder): try await folderSetup(context, request, folder)
             case .cache, .mirror: try await mirrorSetup(context, request, metrics)
             }
+        let page = try await pageRoom(context, request, setup, metrics)
         let inherited = inheritedSocket(context.environment)
         let (server, second) = try await Blocking.run {
             let door = FrontDoor(
-                rooms: [setup.room], access: setup.access, metrics: metrics, metricsTokens: setup.metricsTokens)
+                rooms: [page].compactMap { $0 } + [setup.room], access: setup.access, metrics: metrics, metricsTokens: setup.metricsTokens)
             let port = request.port
             let server = try advising("--port 0 takes a port that is free", where: port == 0 ? nil : .ioError) {
-                try HubServer(host: request.host, port: port, inherited: inherited, log: log?.write, handler: door)
+                try HubServer(
+                    host: request.host, port: port, inherited: inherited,
+                    log: { answered in
+                        log?.write(answered)
+                        page?.place.log.add(answered)
+                    }, handler: door)
             }
             return (server, try setup.began(server))
         }
         var document: JSONObject = ["address": .string(server.address)]
         for (key, value) in setup.document.members { document[key] = value }
+        if page != nil { document["page"] = .string("\(server.address)/") }
         output.document(document)
         output.value(server.address)
         output.value("export HF_ENDPOINT=\(server.address)")
+        if page != nil { output.value("\(server.address)/") }
         // The caller waits for the address, in either format.
         output.publish()
         try setup.announce(server.address)
@@ -55,6 +63,7 @@ extension ServeCommand {
             let grace = Duration.seconds(request.grace)
             server.stop(grace: grace)
             second?.stop(grace: .zero)
+            page?.place.downloads.stop()
             setup.stop()
         }
     }

@@ -20,6 +20,9 @@ enum ServeCommand {
     static let maxSize = Option.size(
         "max-size", "keep the cache within this size: the least recently used goes, pinned models stay",
         detail: "Such as 500GB. The limit is soft: it is checked after each download.")
+    static let page = Switch(
+        "page", "a page for browsers at the server's address: models, downloads, storage, the machine",
+        detail: "Where other machines can reach it, it asks visitors for the server's token.")
     static let host = Option.text("host", "ADDRESS", "where to listen; the default is 127.0.0.1")
     static let port = Option.whole("port", in: 0...65_535, "the port; the default, 0, takes a free one")
     static let allowHost = Option.text(
@@ -43,7 +46,8 @@ enum ServeCommand {
             second a line for the shell of a client. Ctrl-C stops it.
 
             With --mirror, what is not in the cache comes from the Hub while it is served, once for all clients, and is \
-            verified. --offline serves only what is known.
+            verified. --offline serves only what is known. With --page, a browser shows the models here and on the Hub, downloads, \
+            the disk and the machine.
 
             Where other machines can reach it, HUB_SERVE_TOKEN must be set, or for a mirror --auth. Then every request needs \
             that token; HF_TOKEN is never asked for.
@@ -52,12 +56,13 @@ enum ServeCommand {
             """,
         operands: [Operand("FOLDER", .optional, .folder), Operand("URL", .optional, .text)],
         flags: [
-            mirror.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag, host.flag, port.flag,
+            mirror.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag, page.flag, host.flag, port.flag,
             allowHost.flag, log.flag, logFormat.flag, grace.flag,
         ],
         examples: [
             .init("hub serve ./models", "A folder, on a free port of this machine."),
             .init("hub serve --mirror --port 8080", "A mirror of the Hub, over the shared cache."),
+            .init("hub serve --page", "A page for this machine's browser."),
             .init("hub --endpoint http://127.0.0.1:8080 pull org/model", "Pull from it."),
             .init("hub serve status http://127.0.0.1:8080", "Is it well? What has it done?"),
         ],
@@ -82,6 +87,7 @@ enum ServeCommand {
         var authFile: String?
         var ttl: Double
         var maxSize: Int64?
+        var hasPage: Bool
         var host: String
         var port: UInt16
         var names: Set<String>
@@ -112,6 +118,12 @@ enum ServeCommand {
             maxSize = arguments[ServeCommand.maxSize]?.bytes
             let ttl = arguments[ServeCommand.ttl]
             self.ttl = Double(ttl?.seconds ?? 60)
+            hasPage = arguments[ServeCommand.page]
+            if case .folder(let folder) = subject, hasPage {
+                throw AIError(
+                    .invalidInput, "--page shows the cache, not a folder",
+                    advice: "leave out \"\(folder.printable)\"; --cache-dir chooses another cache")
+            }
             host = arguments[ServeCommand.host] ?? "127.0.0.1"
             port = UInt16(arguments[ServeCommand.port] ?? 0)
             names = Set(arguments.all(ServeCommand.allowHost))
@@ -119,7 +131,7 @@ enum ServeCommand {
             logForm = arguments[ServeCommand.logFormat] ?? .plain
             grace = arguments[ServeCommand.grace]?.seconds ?? 60
             let needMirror: [(String, Bool)] = [
-                ("--upstream", upstream != nil), ("--auth", auth != nil), ("--auth-file", authFile != nil),
+                ("--upstream", upstream != nil && !hasPage), ("--auth", auth != nil), ("--auth-file", authFile != nil),
                 ("--ttl", ttl != nil), ("--max-size", maxSize != nil),
             ]
             if !isMirror, let flag = needMirror.first(where: \.1)?.0 {
