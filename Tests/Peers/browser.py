@@ -162,7 +162,7 @@ class Page:
         limit = time.monotonic() + seconds
         while True:
             try:
-                if value := self.run(expression):
+                if value := self.run(f"!!({expression})"):
                     return value
             except AssertionError as error:
                 if not any(words in str(error) for words in ("context", "of null", "navigated")):
