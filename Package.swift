@@ -76,7 +76,7 @@ let package = Package(
             resources: [
                 "page.css", "page.js", "markdown.js", "storage.js", "downloads.js", "machine.js", "icon.svg",
             ].map { .embedInCode("Page/\($0)") }),
-        library("HubMirror", ["HubCore", "Catalog", "Fetcher", "HubServer"]),
+        library("HubMirror", ["HubCore", "Catalog", "Fetcher", "ModelFormats", "HubServer"]),
         .target(
             name: "HubCLI",
             dependencies: [
@@ -103,7 +103,7 @@ let package = Package(
                 "Data", "catalog_peer.py", "encoder_models.py", "encoders_peer.py", "family_models.py",
                 "grammar_peer.py", "inference_models.py",
                 "llama_cpp_peer.py", "requirements.txt", "sentences_peer.py", "synthetic_models.py",
-                "tokenizer_peer.py", "transformers_peer.py",
+                "tokenizer_peer.py", "transformers_peer.py", "vectors_peer.py",
             ],
             swiftSettings: swiftSettings),
         // Held to what other packages may call, and run by a test.

@@ -10,7 +10,7 @@ enum Benchmarks {
             let words = Array(CommandLine.arguments.dropFirst())
             if try await EngineTask.run(words) { return }
             if try CatalogTasks.run(words) || FormatTasks.run(words) || TokenizerTask.run(words)
-                || GrammarTask.run(words)
+                || GrammarTask.run(words) || VectorTask.run(words) || ServerLoad.run(words)
             {
                 return
             }

@@ -28,6 +28,9 @@ enum Measure: String {
     case models
     case modelBytes = "bytes a model"
     case percentile = "95th percentile"
+    case late = "99th percentile"
+    case lost
+    case growth = "memory growth"
     case load
     case encoding
     case decoding
@@ -35,6 +38,7 @@ enum Measure: String {
     case tokenCost = "mean of a token"
     case worstTokenCost = "worst token"
     case start
+    case search
 
     /// The summary: the median, but the worst for faults.
     func figure(_ samples: Samples) -> Double { self == .again ? samples.most : samples.median }
@@ -55,17 +59,17 @@ enum Measure: String {
     }
 
     private func figures(_ value: Double) -> String {
-        self == .requests || self == .survived ? "\(Int(value))" : value.threeFigures
+        [.requests, .survived, .lost].contains(self) ? "\(Int(value))" : value.threeFigures
     }
 
     /// What a value of about this size is multiplied with and called.
     private func scale(_ value: Double) -> (factor: Double, unit: String) {
         switch self {
-        case .wall, .processor, .percentile, .load, .start: value < 1 ? (1e3, " ms") : (1, " s")
+        case .wall, .processor, .percentile, .late, .load, .start, .search: value < 1 ? (1e3, " ms") : (1, " s")
         case .tokenCost, .worstTokenCost: value < 1e-3 ? (1e6, " µs") : (1e3, " ms")
-        case .memory, .again, .sent: (1 / .mebibyte, " MiB")
+        case .memory, .growth, .again, .sent: (1 / .mebibyte, " MiB")
         case .rate, .encoding, .decoding, .scan: (1e-6, " MB/s")
-        case .requests, .survived: (1, "")
+        case .requests, .survived, .lost: (1, "")
         case .prompt, .decode: (1, " tokens/s")
         case .texts: (1, " texts/s")
         case .models: (1, " models/s")
@@ -76,10 +80,10 @@ enum Measure: String {
     /// The unit of the values in the JSON document.
     var unit: String {
         switch self {
-        case .wall, .processor, .percentile, .load, .start, .tokenCost, .worstTokenCost: "seconds"
-        case .memory, .again, .sent: "bytes"
+        case .wall, .processor, .percentile, .late, .load, .start, .search, .tokenCost, .worstTokenCost: "seconds"
+        case .memory, .growth, .again, .sent: "bytes"
         case .rate, .encoding, .decoding, .scan: "bytes_per_second"
-        case .requests: "requests"
+        case .requests, .lost: "requests"
         case .survived: "pulls"
         case .prompt, .decode: "tokens_per_second"
         case .texts: "texts_per_second"

@@ -3,6 +3,8 @@
 #pragma once
 #include <microhttpd.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -65,6 +67,28 @@ static inline int hub_mhd_headers(struct MHD_Connection *connection, MHD_KeyValu
 /// The connection's socket.
 static inline int hub_mhd_socket(struct MHD_Connection *connection) {
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+/// Bytes that a connection has received in all; -1 if the system does not say.
+static inline int hub_received_bytes(int socket, uint64_t *bytes) {
+#if defined(__linux__)
+    // Its place in the kernel's struct tcp_info, which glibc's ends before.
+    enum { place = 128 };
+    unsigned char info[place + sizeof *bytes];
+    socklen_t size = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &size) != 0 || size < sizeof info) return -1;
+    memcpy(bytes, info + place, sizeof *bytes);
+    return 0;
+#elif defined(TCP_CONNECTION_INFO)
+    struct tcp_connection_info info;
+    socklen_t size = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_CONNECTION_INFO, &info, &size) != 0) return -1;
+    *bytes = info.tcpi_rxbytes;
+    return 0;
+#else
+    (void)socket, (void)bytes;
+    return -1;
+#endif
 }
 
 /// The client's numeric address; empty if there is none.

@@ -122,8 +122,11 @@ extension Mirror {
 
     /// An answer with its addresses rewritten to this server's. A link that leads elsewhere is left out: clients would
     /// send their token there.
-    private func pass(_ answer: Answer, _ exchange: Exchange) -> ServedResponse {
+    func pass(_ answer: Answer, _ exchange: Exchange) -> ServedResponse {
         var headers = answer.headers
+        // A browser must never run what upstream sends as a page of this origin.
+        headers["X-Content-Type-Options"] = "nosniff"
+        headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
         if let link = headers["Link"] {
             let base = "<\(upstream.endpoint.address)/"
             let parts = link.split(separator: ",").filter {

@@ -29,6 +29,8 @@ package final class Mirror: ServerRoom {
         files = MirrorFiles(
             upstream, metrics: metrics, eviction: Eviction(workspace, settings.maxSize, metrics, report: report),
             report: report)
+        let use = DiskUse(workspace)
+        metrics.declare("hub_disk_bytes", "Bytes of the cache, unfinished downloads included.") { use.bytes }
     }
 
     /// Where files are served that are too large for Python's client over plain HTTP; set once that server listens.
@@ -42,7 +44,9 @@ package final class Mirror: ServerRoom {
 
     package func claims(_ parts: [String]) -> Bool { true }
 
-    package func route(_ parts: [String]) -> String { HubRoute.name(parts) }
+    package func route(_ parts: [String]) -> String {
+        RegistryRoute(parts) == nil ? HubRoute.name(parts) : "registry"
+    }
 
     package func respond(to request: ServedRequest) -> ServedResponse {
         let exchange: Exchange
@@ -61,12 +65,10 @@ package final class Mirror: ServerRoom {
         let parts: [String]
         do throws(HTTPFault) { parts = try exchange.request.pathParts() } catch { throw .malformed(error) }
         let method = exchange.request.method
+        if let route = RegistryRoute(parts) { return try registry(route, exchange) }
         let readings = HubRoute.readings(parts)
         guard let first = readings.first else {
-            // A client that finds a route to Xet leaves the mirror.
-            guard parts.first == "api", ["GET", "HEAD"].contains(method), !parts.contains(where: Self.isXet) else {
-                throw .page
-            }
+            guard ["GET", "HEAD"].contains(method), Self.isPassedOn(parts) else { throw .page }
             return try wait { try await self.other(exchange) }
         }
         guard readings.contains(where: { $0.methods.contains(method) }) else {
@@ -85,7 +87,25 @@ package final class Mirror: ServerRoom {
         throw refusal ?? .page
     }
 
-    private static func isXet(_ part: String) -> Bool { part.hasPrefix("xet-") }
+    /// Whether upstream is asked for another address of its API. What else it has is not for all clients of this mirror:
+    /// the account whose token goes upstream, its settings, routes to Xet, by which clients would leave.
+    private static func isPassedOn(_ parts: [String]) -> Bool {
+        guard parts.first == "api", parts.count > 1 else { return false }
+        if passedLists.contains(parts[1]) { return true }
+        guard RepositoryKind.allCases.contains(where: { $0.plural == parts[1] }) else { return false }
+        return [parts.dropFirst(3).first, parts.dropFirst(4).first].contains { action in
+            action.map { passedActions.contains($0) } ?? false
+        }
+    }
+
+    private static let passedLists: Set = [
+        "collections", "daily_papers", "datasets-tags-by-type", "models-tags-by-type", "papers", "quicksearch",
+        "tasks", "trending",
+    ]
+    /// What follows a repository's name.
+    private static let passedActions: Set = [
+        "auth-check", "commits", "compare", "croissant", "discussions", "scan", "treesize",
+    ]
 
     private func answer(_ route: HubRoute, _ exchange: Exchange) throws(HubFault) -> ServedResponse {
         switch route {
@@ -113,8 +133,11 @@ package final class Mirror: ServerRoom {
     }
 
     /// What the files of one commit answer, by the same code that serves a folder.
-    private func content(
-        _ repository: Repository, _ revision: String, path: String? = nil, _ exchange: Exchange
+    ///
+    /// - Parameter isLayer: whether the file is asked for by another address, of Ollama's registry.
+    func content(
+        _ repository: Repository, _ revision: String, path: String? = nil, _ exchange: Exchange,
+        isLayer: Bool = false
     ) throws(HubFault) -> ServedResponse {
         let known = try wait { () -> KnownTree in
             try await self.access.admit(repository, exchange)
@@ -129,7 +152,13 @@ package final class Mirror: ServerRoom {
         let service = HubService(
             OneRevision(repository: repository, revision: known.served), access: HubAccess(.checked),
             delivery: delivery, report: report)
-        return service.respond(to: exchange.request)
+        guard isLayer, let path else { return service.respond(to: exchange.request) }
+        var request = exchange.request
+        request.target = "/\(repository)/resolve/\(known.tree.commit)/\(PercentEncoding.encode(path, keeping: "/"))"
+        var response = service.respond(to: request)
+        // Ollama before 2026 gives up on a blob without it.
+        if response.status < 300 { response.headers["Location"] = exchange.here }
+        return response
     }
 
     /// Routes without a repository, answered as by the server of a folder.
@@ -146,7 +175,7 @@ package final class Mirror: ServerRoom {
     }
 
     /// Runs asynchronous work on the connection's thread, which may block.
-    private func wait<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws(HubFault)
+    func wait<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws(HubFault)
         -> Value
     {
         do { return try Blocking.wait(body) } catch let fault as HubFault { throw fault } catch {

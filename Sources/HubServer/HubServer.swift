@@ -23,10 +23,11 @@ package final class HubServer: Sendable {
     /// - Parameters:
     /// - port: 0 for any free port.
     /// - inherited: a listening socket that replaces `port`, as systemd hands it over.
+    /// - proxies: whose `X-Forwarded-*` headers count.
     /// - log: called for every answered request, on its connection's thread.
     package init(
         host: String = "127.0.0.1", port: UInt16 = 0, inherited: Int32? = nil,
-        limits: ServerLimits = ServerLimits(),
+        limits: ServerLimits = ServerLimits(), proxies: TrustedProxies = TrustedProxies(),
         log: (@Sendable (AnsweredRequest) -> Void)? = nil, handler: any HTTPHandler
     ) throws(AIError) {
         let socket: ListeningSocket
@@ -36,7 +37,8 @@ package final class HubServer: Sendable {
             socket = try ListeningSocket(host: host, port: port)
         }
         let watch = RequestWatch(limits: limits)
-        let context = ServerContext(handler: handler, bodyLimit: limits.requestBody, watch: watch, log: log)
+        let context = ServerContext(
+            handler: handler, bodyLimit: limits.requestBody, watch: watch, proxies: proxies, log: log)
         guard let pointer = Self.start(socket.descriptor, limits, context) else {
             close(socket.descriptor)
             throw AIError(.ioError, "libmicrohttpd cannot serve \(host.printable):\(socket.port)")

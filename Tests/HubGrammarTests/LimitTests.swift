@@ -44,14 +44,19 @@ import Testing
         #"{"type":"string","pattern":"a","minLength":1000000000}"#,
         #"{"type":"string","pattern":"^(a|b)*a(a|b){25}$","maxLength":25}"#,
     ])
-    func patternsWithManyStatesAreRefused(schema: String) throws {
+    func patternsWithManyStatesAreRefused(schema: String) async throws {
         let json = try JSON.parse(schema)
-        let message = error { () throws(AIError) in try OutputGrammar(jsonSchema: json) }
+        // It takes seconds: Swift's pool of threads is for the other tests.
+        let message = await Blocking.run { error { () throws(AIError) in try OutputGrammar(jsonSchema: json) } }
         #expect(message.hasPrefix("the schema is too large: its patterns"), "\(message)")
     }
 
     /// It begins as it should; when it gets too large, the masks end.
-    @Test func repetitionsOfRepetitionsEnd() throws {
+    @Test func repetitionsOfRepetitionsEnd() async throws {
+        try await Blocking.run { try repetitionsOfRepetitions() }
+    }
+
+    private func repetitionsOfRepetitions() throws {
         let grammar = try OutputGrammar(regularExpression: "(((a{0,99}){0,99}){0,99}){0,99}b")
         let engine = try Words.engine(.answer(grammar))
         var state: MaskEngine.State? = engine.start

@@ -129,6 +129,7 @@ class Page:
         return self.browser.call(method, self.session, **params)
 
     def prepare(self, width, height, dark=False, still=False, plain=False):
+        self.width = width
         for domain in ("Page", "Network", "Runtime", "Log"):
             self.call(f"{domain}.enable")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
@@ -168,7 +169,7 @@ class Page:
                 if not any(words in str(error) for words in ("context", "of null", "navigated")):
                     raise
             if time.monotonic() > limit:
-                raise AssertionError(f"never true: {expression}\n{self.text()[:2000]}\n{list(self.console)}")
+                raise AssertionError(f"never true at {self.width} pixels: {expression}\n{self.text()[:2000]}\n{list(self.console)}")
             time.sleep(0.03)
 
     def text(self, selector="body"):

@@ -11,7 +11,7 @@ unchanged (HF_ENDPOINT=http://127.0.0.1:PORT). Standard library only.
     hubsim.py --root DIR [--port 0] [--models FILE.ndjson[.gz]] [--token hf_x]
               [--oauth CLIENT_ID] [--interval SECONDS]
               [--latency SECONDS] [--rate BYTES_PER_SECOND_PER_CONNECTION]
-              [--page N] [--cdn URL] [--sndbuf BYTES] [--xet]
+              [--total-rate BYTES_PER_SECOND] [--page N] [--cdn URL] [--sndbuf BYTES] [--xet]
 
 DIR/org/name/...            the files of the repository's branch main
 DIR/org/name/.sim.json      optional: {"gated": "auto", "private": true,
@@ -24,7 +24,8 @@ when it is 1 MiB or more or has a weights ending; LFS content is handed out by a
 second listener (the "CDN") through a signed, expiring, absolute redirect, as the
 Hub does; other files are answered by the Hub's own listener, after a relative
 redirect. With --cdn the redirect leads to another server, which serves DIR. --sndbuf
-bounds what a connection holds that has not left it: "sent" then means just that. With --xet
+bounds what a connection holds that has not left it: "sent" then means just that. --rate limits
+each connection, --total-rate all of them together. With --xet
 LFS files have a Xet hash, and answers about them name the route to a Xet token.
 
 With --oauth CLIENT_ID devices can sign in: whoever asks a second time for the token of a
@@ -44,6 +45,8 @@ Control (never part of the Hub's protocol):
             "trickle"   send the body at "rate" bytes per second
             "delay"     wait "seconds" before answering
             "garbage"   answer 200 with bytes that are not the JSON expected
+    POST /__sim/known    a JSON list of tokens that are valid and see what is open
+    POST /__sim/entitled a JSON list of tokens with access to all, besides --token
     GET  /__sim/log      every request so far: method, path, listener, range,
                          authorization (bool), status, sent, open (until all of
                          the answer was sent or the client went away)
@@ -128,6 +131,10 @@ class Repo:
 class Sim:
     def __init__(self, args):
         self.args, self.lock, self.log, self.faults, self.repos = args, threading.Lock(), [], [], {}
+        # Tokens that are valid without access to what is gated or private, and those with it besides --token.
+        self.known, self.entitled = set(), set()
+        # When the line that all connections share is free again.
+        self.free_at = 0.0
         # Codes of devices and how often each was asked for; access tokens; refresh tokens.
         self.codes, self.granted, self.refreshers = {}, set(), set()
         root = Path(args.root)
@@ -144,6 +151,13 @@ class Sim:
             opener = gzip.open if args.models.endswith(".gz") else open
             with opener(args.models, "rt") as f:
                 self.listing += [m for line in f if (m := json.loads(line))["id"] not in self.repos]
+
+    def take_turn(self, sent):
+        """Waits until the line that all connections share has passed these bytes on."""
+        with self.lock:
+            self.free_at = max(self.free_at, time.monotonic()) + sent / self.args.total_rate
+            wait = self.free_at - time.monotonic()
+        time.sleep(max(0, wait))
 
     def fault(self, line):
         with self.lock:
@@ -221,6 +235,10 @@ class Handler(BaseHTTPRequestHandler):
                 sim.faults = json.loads(body or b"[]")
             elif path.endswith("reset"):
                 sim.faults, sim.log = [], []
+            elif path.endswith("known"):
+                sim.known = set(json.loads(body))
+            elif path.endswith("entitled"):
+                sim.entitled = set(json.loads(body))
             else:
                 out = json.dumps(sim.log).encode()
         self.answer(200, out, {"Content-Type": "application/json"}, count=False)
@@ -253,7 +271,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def authorised(self):
         header = self.headers.get("Authorization", "")
-        return self.signed_in() or bool(self.sim.args.token) and header == f"Bearer {self.sim.args.token}"
+        return (self.signed_in() or header.removeprefix("Bearer ") in self.sim.entitled
+                or bool(self.sim.args.token) and header == f"Bearer {self.sim.args.token}")
 
     def signed_in(self):
         return self.headers.get("Authorization", "").removeprefix("Bearer ") in self.sim.granted
@@ -305,7 +324,8 @@ class Handler(BaseHTTPRequestHandler):
                                "auth": {"type": "access_token", "accessToken": {"displayName": "sim", "role": "read"}}})
         if path == "/api/models":
             return self.list_models()
-        if "Authorization" in self.headers and self.sim.args.token and not self.authorised():
+        if "Authorization" in self.headers and self.sim.args.token and not self.authorised() and (
+                self.headers["Authorization"].removeprefix("Bearer ") not in self.sim.known):
             return self.refuse(401, "InvalidToken", "Invalid credentials in Authorization header")
         if m := re.fullmatch(r"/api/models/([^/]+/[^/]+)(/.*)?", path):
             return self.model_api(m[1], m[2] or "", body)
@@ -498,6 +518,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.entry["sent"] = sent
                 if rate:
                     time.sleep(n / rate)
+                if self.sim.args.total_rate:
+                    self.sim.take_turn(n)
         if kind == "stall":
             time.sleep(rule.get("seconds", 60))
         if kind in ("drop", "stall", "truncate") and sent < length:
@@ -518,6 +540,7 @@ def main():
     p.add_argument("--interval", type=float, default=0.05)
     p.add_argument("--latency", type=float, default=0)
     p.add_argument("--rate", type=int, default=0)
+    p.add_argument("--total-rate", type=int, default=0)
     p.add_argument("--page", type=int, default=1000)
     p.add_argument("--cdn")
     p.add_argument("--sndbuf", type=int, default=0)

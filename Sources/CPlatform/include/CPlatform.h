@@ -90,6 +90,9 @@ uint64_t hub_thread_nanoseconds(void);
 /// The number of files this process may have open at once.
 uint64_t hub_open_file_limit(void);
 
+/// Raises that limit, as far as this process may.
+void hub_raise_open_file_limit(uint64_t wanted);
+
 /// The address space this process may use, in bytes (ulimit -v); UINT64_MAX if unlimited.
 uint64_t hub_address_space_limit(void);
 

@@ -32,7 +32,8 @@ extension Puller {
         for (index, plan) in plans.enumerated() {
             if case .success(let symlinks) = prepared[index] {
                 jobs.append(
-                    PullJob(plan, index: index, symlinks: symlinks, seeds: seeds[index] ?? [:], watch: options.watch))
+                    PullJob(
+                        plan, index: index, symlinks: symlinks, seeds: seeds[index] ?? [:], watch: options.watch))
             }
         }
         let present = jobs.flatMap { plans[$0.index].files }.filter { $0.state == .present }.map(\.file)

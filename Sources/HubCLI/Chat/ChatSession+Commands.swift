@@ -139,15 +139,7 @@ extension ChatSession {
             conversation.format = nil
             return
         }
-        guard !conversation.speaker.isLocal else {
-            throw AIError(.invalidInput, "models on this machine cannot be held to a schema yet")
-        }
-        let (bytes, path) = try await context.input(file)
-        let schema: JSON
-        do throws(JSONError) { schema = try JSON.parse(bytes) } catch {
-            throw AIError(.invalidInput, "\(file.printable): \(error)", context: .init(path: path))
-        }
-        conversation.format = .jsonSchema(name: "answer", schema: schema)
+        conversation.format = try await AnswerForm.Choice.schema(file).read(context).format
     }
 
     private mutating func toggleReasoning() {

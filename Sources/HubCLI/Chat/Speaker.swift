@@ -47,7 +47,7 @@ enum Speaker: Sendable {
 
     private func model(_ trace: ToolTrace) -> any ChatModel {
         switch self {
-        case .local(let model, _): LocalModel(model)
+        case .local(let model, let templates): LocalModel(model, templates: templates)
         case .remote(let model): model
         case .equipped(let speaker, let tools): ToolUsingModel(speaker.model(trace), tools, trace)
         }

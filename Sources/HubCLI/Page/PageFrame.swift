@@ -10,8 +10,9 @@ struct PageFrame {
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
         + "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
+    // Without a referrer at all a form would be sent with `Origin: null`.
     static let headers: HTTPHeaders = [
-        "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+        "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
     ]
 

@@ -38,7 +38,7 @@ struct PageRoom: ServerRoom {
         switch request.method {
         case "GET", "HEAD":
             if rest == ["session"] { return tokenAnswer(request) }
-            let asked = PageRequest(parts: rest, query: query, address: address(request), body: nil)
+            let asked = PageRequest(parts: rest, query: query, address: request.origin, body: nil)
             return try withSession(request, Blocking.wait { try await view(asked) })
         case "POST":
             guard session.mayChange(request) else {
@@ -47,7 +47,7 @@ struct PageRoom: ServerRoom {
             guard let body = try? JSON.parse(request.body) else {
                 return refusal(400, "the body is not JSON", request)
             }
-            let asked = PageRequest(parts: rest, query: query, address: address(request), body: body)
+            let asked = PageRequest(parts: rest, query: query, address: request.origin, body: body)
             return try Blocking.wait { .json(try await change(asked)) }
         default: return HubFault.method(allowed: "GET, HEAD, POST").response
         }
@@ -58,8 +58,6 @@ struct PageRoom: ServerRoom {
         request.method == "GET" && request.headers["Origin"] == nil
             && request.headers["Sec-Fetch-Mode"] == "navigate" && request.headers["Sec-Fetch-Dest"] == "document"
     }
-
-    private func address(_ request: HTTPRequest) -> String { "http://\(request.headers["Host"] ?? "")" }
 
     // MARK: Sessions
 

@@ -24,6 +24,8 @@ package enum Machine {
 
     /// The maximum number of open files of this process.
     package static var openFileLimit: Int { Int(clamping: hub_open_file_limit()) }
+    /// Raises that limit, as far as this process may.
+    package static func raiseOpenFileLimit(to wanted: Int) { hub_raise_open_file_limit(UInt64(wanted)) }
 
     /// The limit of this process's address space in bytes; nil if unlimited.
     package static var addressSpaceLimit: Int64? {

@@ -1,11 +1,18 @@
 import HubCore
+import Synchronization
 
-/// Upstream's answers on disk: what a commit addresses for ever, the rest until it is replaced or unused for a month.
+/// Upstream's answers on disk: what a commit addresses for ever, the rest until it is replaced or not renewed for a month.
+/// Above a limit the oldest go, for clients may ask without end.
 final class AnswerStore: Sendable {
     private let folder: String
     private let report: @Sendable (AIError) -> Void
 
+    private let kept = Atomic(0)
+
     private static let keptDays = 30.0
+    private static let mostBytes: Int64 = 1 << 30
+    /// Answers that are kept between two looks at the limits.
+    private static let keptBetweenLooks = 500
     /// Larger answers are passed on only.
     private static let largest = 16 << 20
 
@@ -26,20 +33,34 @@ final class AnswerStore: Sendable {
         do throws(AIError) {
             try FileSystem.createDirectories(Path.parent(path), mode: 0o700)
             try FileSystem.replace(path, with: answer.file)
-        } catch { report(error) }
+        } catch { return report(error) }
+        if kept.add(1, ordering: .relaxed).newValue % Self.keptBetweenLooks == 0 { prune() }
     }
 
     func remove(_ key: String) { _ = try? FileSystem.remove(place(key, false)) }
 
-    /// Deletes what has not been renewed for a month.
+    /// Deletes answers about what moves that were not renewed for a month, and of all the oldest above the limit.
     func prune(now: Double = Timestamp.now) {
-        let place = Path.join(folder, "moving")
-        for name in (try? FileSystem.entries(place)) ?? nil ?? [] {
-            let path = Path.join(place, name)
-            guard let status = (try? FileSystem.linkStatus(path)) ?? nil,
-                now - status.modified > Self.keptDays * 86_400
-            else { continue }
-            _ = try? FileSystem.remove(path)
+        var files: [(path: String, status: FileStatus)] = []
+        for name in ["moving", "commits"] {
+            let place = Path.join(folder, name)
+            for entry in (try? FileSystem.entries(place)) ?? nil ?? [] {
+                let path = Path.join(place, entry)
+                guard let status = (try? FileSystem.linkStatus(path)) ?? nil else { continue }
+                if name == "moving", now - status.modified > Self.keptDays * 86_400 {
+                    _ = try? FileSystem.remove(path)
+                } else {
+                    files.append((path, status))
+                }
+            }
+        }
+        var excess = files.reduce(-Self.mostBytes) { $0 + $1.status.size }
+        guard excess > 0 else { return }
+        // A quarter more, so that the next look finds room.
+        excess += Self.mostBytes / 4
+        for file in files.sorted(by: { $0.status.modified < $1.status.modified }) where excess > 0 {
+            excess -= file.status.size
+            _ = try? FileSystem.remove(file.path)
         }
     }
 

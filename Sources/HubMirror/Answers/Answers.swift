@@ -90,6 +90,19 @@ final class Answers: Sendable {
         return try await task.value
     }
 
+    /// A small content that a manifest names, by its SHA-256.
+    func text(_ digest: String, of repository: Repository) -> [UInt8]? {
+        store.find(Self.textKey(digest, repository), byCommit: true)?.body
+    }
+
+    func keepText(_ bytes: [UInt8], _ digest: String, of repository: Repository) {
+        store.keep(Answer(bytes), for: Self.textKey(digest, repository), byCommit: true)
+    }
+
+    private static func textKey(_ digest: String, _ repository: Repository) -> String {
+        "BLOB \(repository) \(digest)"
+    }
+
     /// Whether a client may have a file: upstream is asked for its head.
     func head(_ target: String, _ credential: Credential) async throws -> Answer {
         try await upstream.ask(target, credential, isHead: true)

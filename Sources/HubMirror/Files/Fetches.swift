@@ -116,9 +116,10 @@ final class Fetches: Sendable {
     private func endIfIdle(_ key: Key, _ watch: TransferWatch) {
         Task { [self] in
             try? await Task.sleep(for: .seconds(Self.idleSeconds))
-            guard watch.isIdle else { return }
             state.withLock { state in
-                if let fetch = state.running[key], fetch.watch === watch { fetch.task.cancel() }
+                // Under the lock, so that nobody joins in between.
+                guard let fetch = state.running[key], fetch.watch === watch, watch.isIdle else { return }
+                fetch.task.cancel()
             }
         }
     }

@@ -127,7 +127,7 @@ final class MirrorFiles: Sendable {
             let reader = fetches.join(wanted, urgent: isPart ? range : nil, wantsAll: !isGlance)
             // A range is sent when it is here: the client's own digest decides. A whole file waits at its end, and so does
             // the rest of one.
-            let isRest = asked.isResume && range.count >= Self.held
+            let isRest = asked.isOpenEnded && range.count >= Self.held
             let limit = isPart && !isRest ? range.upperBound : max(range.lowerBound, size - min(size, Self.held))
             while true {
                 switch reader.watch.next(at: range.lowerBound, below: limit, after: nil) {
@@ -168,9 +168,17 @@ final class MirrorFiles: Sendable {
 
 extension FileRequest {
     /// Whether the client wants everything after the bytes that it has: `bytes=1000-`.
-    fileprivate var isResume: Bool {
-        guard let range = request.headers["Range"]?.lowercased().dropping(prefix: "bytes=") else { return false }
-        return range.hasSuffix("-") && range != "0-" && range.dropLast().allSatisfy(\.isNumber)
+    fileprivate var isResume: Bool { isOpenEnded && plainRange != "0-" }
+
+    /// Whether it wants everything from somewhere on: `bytes=0-`.
+    fileprivate var isOpenEnded: Bool {
+        guard let range = plainRange else { return false }
+        return range.hasSuffix("-") && range.count > 1 && range.dropLast().allSatisfy(\.isNumber)
+    }
+
+    /// `1000-` of `bytes=1000-`, read as leniently as ``ByteRange`` does.
+    private var plainRange: String? {
+        request.headers["Range"]?.lowercased().filter { $0 != " " && $0 != "\t" }.dropping(prefix: "bytes=")
     }
 }
 

@@ -63,6 +63,17 @@ final class Trees: Sendable {
         return try await task.value
     }
 
+    /// Where the trees in memory have a content.
+    func place(of sha256: String, in repository: Repository) -> (commit: Commit, path: String)? {
+        let known = state.withLock { $0.known.values.filter { $0.repository == repository } }
+        for tree in known {
+            if let file = tree.tree.files.first(where: { $0.sha256 == sha256 }) {
+                return (tree.tree.commit, file.path)
+            }
+        }
+        return nil
+    }
+
     private func find(_ key: Key, _ credential: Credential) async throws -> KnownTree {
         let workspace = upstream.workspace
         let folder = workspace.layout.repository(key.repository)

@@ -17,14 +17,22 @@ struct Answer: Sendable {
         "RateLimit-Policy", "WWW-Authenticate", "X-Total-Count",
     ]
 
+    /// Longer values are left out: a head of ours holds them all.
+    private static let longestHeader = 4096
+
     init(_ response: Fetcher.HTTPResponse) {
         status = response.status
         body = Self.withoutXet(response.body)
         at = Timestamp.now
         headers = HTTPHeaders()
         for name in Self.passed {
-            if let value = response.fields[name] { headers[name] = value }
+            if let value = response.fields[name], value.utf8.count <= Self.longestHeader { headers[name] = value }
         }
+    }
+
+    /// Bytes that are no answer, to be kept like one.
+    init(_ bytes: [UInt8]) {
+        (status, headers, body, at) = (200, HTTPHeaders(), bytes, Timestamp.now)
     }
 
     /// Python's client asks for a file's Xet token, and so leaves the mirror, wherever it sees a Xet hash.

@@ -17,8 +17,11 @@ final class Exchange: Sendable {
     var isStale: Bool { stale.load(ordering: .relaxed) }
     func markStale() { stale.store(true, ordering: .relaxed) }
 
-    /// `http://` and the Host that the client used; the front door has checked it.
-    var address: String { "http://" + (request.headers["Host"] ?? "") }
+    /// This mirror's address as the client wrote it; the front door has checked it.
+    var address: String { request.origin }
+
+    /// The address that was asked for.
+    var here: String { address + target }
 
     /// Path and query.
     var target: String { request.target }

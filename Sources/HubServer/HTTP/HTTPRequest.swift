@@ -7,6 +7,10 @@ package struct HTTPRequest: Sendable {
     package var target: String
     package var headers: HTTPHeaders
     package var body: [UInt8]
+    /// The client's numeric address, as a trusted proxy names it; empty if it is not known.
+    package var client = ""
+    /// `https` where a trusted proxy says so.
+    package var scheme = "http"
 
     package init(_ method: String, _ target: String, headers: HTTPHeaders = [:], body: [UInt8] = []) {
         self.method = method
@@ -14,6 +18,9 @@ package struct HTTPRequest: Sendable {
         self.headers = headers
         self.body = body
     }
+
+    /// This server's address as the client wrote it: `http://127.0.0.1:8080`.
+    package var origin: String { "\(scheme)://\(headers["Host"] ?? "")" }
 
     /// The path as sent.
     package var rawPath: String { String(target.prefix { $0 != "?" }) }

@@ -5,7 +5,8 @@ import Libc
 /// The connections whose next request is incomplete. Each has a deadline, and their number is limited.
 ///
 /// libmicrohttpd's timeout counts seconds of silence, so a client that sends a byte now and then escapes it. A late
-/// connection is shut down, and so is the one closest to its deadline when there are too many; its own thread notices.
+/// connection is shut down, unless nothing has come since its last answer: clients keep connections for later requests.
+/// So is the one closest to its deadline when there are too many; its own thread notices.
 /// The limit is not per address: many clients can share one, and one client can have many.
 final class RequestWatch: Sendable {
     private struct Waiting {
@@ -13,6 +14,8 @@ final class RequestWatch: Sendable {
         var deadline: ContinuousClock.Instant
         /// The connection's thread, once the request line has arrived.
         var thread: pthread_t?
+        /// Bytes that the connection had received when its last answer was sent; nil once more have come.
+        var idleSince: UInt64?
     }
 
     // Keys are the addresses of libmicrohttpd's connections.
@@ -34,7 +37,7 @@ final class RequestWatch: Sendable {
             state.open[Int(bitPattern: connection)] = socket
             return state.isStopping
         }
-        if isStopping { shutdown(socket, Int32(SHUT_RDWR)) } else { expectHead(connection) }
+        if isStopping { shutdown(socket, Int32(SHUT_RDWR)) } else { expectHead(connection, isFirst: true) }
     }
 
     /// The connection is closed; its socket may be reused afterwards.
@@ -66,7 +69,10 @@ final class RequestWatch: Sendable {
     }
 
     /// Starts the deadline for the next request's head.
-    func expectHead(_ connection: OpaquePointer) { expect(connection, within: limits.head) }
+    func expectHead(_ connection: OpaquePointer, isFirst: Bool = false) {
+        let received = isFirst ? nil : Self.received(hub_mhd_socket(connection))
+        expect(connection, within: limits.head, idleSince: received)
+    }
 
     /// Starts the deadline for the body, once the head has arrived.
     func expectBody(_ connection: OpaquePointer) { expect(connection, within: limits.body) }
@@ -97,11 +103,25 @@ final class RequestWatch: Sendable {
     func endLate() {
         let now = ContinuousClock.now
         state.withLock { state in
-            for (key, waiting) in state.waiting where waiting.deadline <= now { Self.end(key, &state) }
+            for (key, waiting) in state.waiting where waiting.deadline <= now {
+                guard let before = waiting.idleSince else {
+                    Self.end(key, &state)
+                    continue
+                }
+                // A head that has begun has its time from now on; silence is libmicrohttpd's to end.
+                if Self.received(waiting.socket) != before { state.waiting[key]?.idleSince = nil }
+                state.waiting[key]?.deadline = now + limits.head
+            }
         }
     }
 
-    private func expect(_ connection: OpaquePointer, within time: Duration) {
+    /// Bytes that a connection has received; nil if the system does not say.
+    private static func received(_ socket: Int32) -> UInt64? {
+        var bytes: UInt64 = 0
+        return hub_received_bytes(socket, &bytes) == 0 ? bytes : nil
+    }
+
+    private func expect(_ connection: OpaquePointer, within time: Duration, idleSince: UInt64? = nil) {
         let socket = hub_mhd_socket(connection)
         state.withLock { state in
             let key = Int(bitPattern: connection)
@@ -112,7 +132,8 @@ final class RequestWatch: Sendable {
             {
                 Self.end(next.key, &state)
             }
-            state.waiting[key] = Waiting(socket: socket, deadline: .now + time, thread: thread)
+            state.waiting[key] = Waiting(
+                socket: socket, deadline: .now + time, thread: thread, idleSince: idleSince)
         }
     }
 

@@ -9,16 +9,19 @@ final class ServerContext: Sendable {
     let handler: any HTTPHandler
     let bodyLimit: Int
     let watch: RequestWatch
+    let proxies: TrustedProxies
     let log: (@Sendable (AnsweredRequest) -> Void)?
     // Written once, below.
     nonisolated(unsafe) let callbacks: UnsafeMutablePointer<hub_mhd_callbacks>
 
     init(
-        handler: any HTTPHandler, bodyLimit: Int, watch: RequestWatch, log: (@Sendable (AnsweredRequest) -> Void)?
+        handler: any HTTPHandler, bodyLimit: Int, watch: RequestWatch, proxies: TrustedProxies,
+        log: (@Sendable (AnsweredRequest) -> Void)?
     ) {
         self.handler = handler
         self.bodyLimit = bodyLimit
         self.watch = watch
+        self.proxies = proxies
         self.log = log
         callbacks = .allocate(capacity: 1)
         callbacks.initialize(
@@ -37,7 +40,7 @@ final class ServerContext: Sendable {
         if let log {
             log(
                 AnsweredRequest(
-                    client: client(of: connection), method: request.method, target: request.target,
+                    client: request.client, method: request.method, target: request.target,
                     status: response.status, length: response.body.length))
         }
         return send(response, on: connection)
@@ -107,8 +110,10 @@ func handleRequest(
         size.pointee = 0
         return hub_mhd_yes
     }
-    let request = HTTPRequest(
+    var request = HTTPRequest(
         String(cString: method), pending.target, headers: headers(of: connection), body: pending.body)
+    request.client = client(of: connection)
+    server.proxies.apply(to: &request)
     if !pending.sawHead {
         pending.sawHead = true
         // Answered before the body is read; libmicrohttpd then closes the connection.

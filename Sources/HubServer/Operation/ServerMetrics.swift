@@ -1,5 +1,4 @@
 import HubCore
-import Libc
 
 /// What a server counts, for Prometheus.
 /// https://prometheus.io/docs/instrumenting/exposition_formats/
@@ -9,18 +8,26 @@ package final class ServerMetrics: Sendable {
         var help: String
         /// By the labels as they are written: `{route="resolve",code="200"}`, or empty.
         var values: [String: Double] = [:]
+        /// Gives the value when it is read.
+        var measure: (@Sendable () -> Double?)?
     }
 
     private let families = Lock<[String: Family]>([:])
-    private let startedAt = Timestamp.now
 
-    package init() {}
+    package init() { declareProcess() }
 
     /// Announces a counter or a gauge, which is 0 until it changes.
     ///
     /// - Parameter hasLabels: whether its values come with labels; it has none before the first.
     package func declare(_ name: String, type: String, _ help: String, hasLabels: Bool = false) {
         families.withLock { $0[name] = Family(type: type, help: help, values: hasLabels ? [:] : ["": 0]) }
+    }
+
+    /// Announces a value that is measured whenever the metrics are read; nil leaves it out.
+    package func declare(
+        _ name: String, type: String = "gauge", _ help: String, measure: @escaping @Sendable () -> Double?
+    ) {
+        families.withLock { $0[name] = Family(type: type, help: help, measure: measure) }
     }
 
     /// Adds to a value. Labels must come from a small fixed set.
@@ -36,42 +43,17 @@ package final class ServerMetrics: Sendable {
     package func text() -> String {
         var text = ""
         for (name, family) in families.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+            var values = family.values
+            if let measure = family.measure {
+                guard let value = measure() else { continue }
+                values = ["": value]
+            }
             text += "# HELP \(name) \(family.help)\n# TYPE \(name) \(family.type)\n"
-            for (labels, value) in family.values.sorted(by: { $0.key < $1.key }) {
+            for (labels, value) in values.sorted(by: { $0.key < $1.key }) {
                 text += "\(name)\(labels) \(Self.number(value))\n"
             }
         }
-        return text + process()
-    }
-
-    private func process() -> String {
-        var used = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used)
-        var text = """
-            # HELP process_cpu_seconds_total CPU time used.
-            # TYPE process_cpu_seconds_total counter
-            process_cpu_seconds_total \(Double(used.tv_sec) + Double(used.tv_nsec) / 1e9)
-            # HELP process_start_time_seconds When the process started, in seconds since 1970.
-            # TYPE process_start_time_seconds gauge
-            process_start_time_seconds \(Self.number(startedAt))
-
-            """
-        if let resident = Self.residentBytes {
-            text += """
-                # HELP process_resident_memory_bytes Memory in use.
-                # TYPE process_resident_memory_bytes gauge
-                process_resident_memory_bytes \(resident)
-
-                """
-        }
         return text
-    }
-
-    /// nil where the system has no /proc.
-    private static var residentBytes: Int64? {
-        guard let text = (try? FileSystem.text("/proc/self/statm")) ?? nil else { return nil }
-        let fields = text.split(separator: " ")
-        return fields.count > 1 ? Int64(fields[1]).map { $0 * Int64(sysconf(Int32(_SC_PAGESIZE))) } : nil
     }
 
     private static func text(_ labels: [(String, String)]) -> String {

@@ -43,6 +43,7 @@ package struct PageSession: Sendable {
         }
         let name = FileSystem.randomHex(16)
         return "\(cookieName(request))=\(name).\(proof(of: name)); Path=/; HttpOnly; SameSite=Strict"
+            + (request.scheme == "https" ? "; Secure" : "")
     }
 
     /// Whether no page sent the request, or this server's own. A page's `fetch` names its origin in every POST.

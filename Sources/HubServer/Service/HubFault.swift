@@ -17,7 +17,8 @@ package struct HubFault: Error {
         all["X-Error-Code"] = code
         // It quotes names from the request, and a header holds only visible ASCII.
         all["X-Error-Message"] = String(
-            decoding: message.utf8.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+            decoding: message.utf8.prefix(2000).map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") },
+            as: UTF8.self)
         return .json(.object(["error": .string(message)]), status: status, headers: all)
     }
 

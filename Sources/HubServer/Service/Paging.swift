@@ -16,8 +16,7 @@ extension HubCall {
             var next = query
             next["cursor"] = String(start + page.count)
             // admits(hosts:) has checked that there is exactly one Host and that it is allowed.
-            let host = request.headers["Host"] ?? ""
-            headers["Link"] = "<http://\(host)\(request.rawPath)?\(next.text)>; rel=\"next\""
+            headers["Link"] = "<\(request.origin)\(request.rawPath)?\(next.text)>; rel=\"next\""
         }
         var shown: [JSON] = []
         for item in page { shown.append(.object(try render(item))) }

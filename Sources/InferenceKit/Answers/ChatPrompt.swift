@@ -13,18 +13,21 @@ struct ChatPrompt: Sendable {
 
     /// Renders a conversation.
     ///
-    /// - Parameter folder: the model's, for errors.
+    /// - Parameters:
+    ///   - templates: the chat templates; nil for the model's own.
+    ///   - folder: the model's.
     /// - Throws: ``ErrorCode/unsupportedModel`` for pictures and for a model without a chat template,
     ///   ``ErrorCode/invalidInput`` for options that the template does not know; what ``ChatTemplate/render(json:_:)``
     ///   throws.
     init(
-        _ messages: [Message], _ options: ChatOptions, folder: String, tokenizer: Tokenizer
+        _ messages: [Message], _ options: ChatOptions, templates: ChatTemplates?, folder: String,
+        tokenizer: Tokenizer
     ) throws(AIError) {
         guard messages.allSatisfy({ $0.images.isEmpty }) else {
             throw AIError(
                 .unsupportedModel, "\(folder): pictures are not read on this machine", context: .init(path: folder))
         }
-        guard let templates = try ChatTemplates.read(model: folder) else {
+        guard let templates = try templates == nil ? ChatTemplates.read(model: folder) : templates else {
             throw .unsupported(folder, "the model has no chat template")
         }
         var tools = try options.checkedTools()

@@ -1,7 +1,7 @@
 import CKernels
 public import HubCore
 
-/// Vectors that are compared with another: all of them, which for 100,000 takes some hundredths of a second.
+/// Vectors that are compared with another: all of them, which takes some milliseconds for 100,000.
 public struct EmbeddingIndex: Sendable {
     /// A vector near another.
     public struct Neighbor: Sendable, Hashable {

@@ -89,11 +89,20 @@ public final class LanguageModel: Sendable {
         messages: [Message], _ options: ChatTemplate.Options = ChatTemplate.Options(),
         config: GenerateConfig = .default
     ) -> GenerationStream {
-        let folder = inspection.folder
-        return generate(false, config) { () throws(AIError) in (try Self.prompt(messages, options, folder), nil) }
+        generate(messages: messages, options, nil, config: config)
     }
 
-    /// Generates the answer to a prompt that ``chatPrompt(for:_:)`` made, and reads it.
+    /// The same with chat templates in place of the model's own.
+    func generate(
+        messages: [Message], _ options: ChatTemplate.Options, _ templates: ChatTemplates?, config: GenerateConfig
+    ) -> GenerationStream {
+        let folder = inspection.folder
+        return generate(false, config) { () throws(AIError) in
+            (try Self.prompt(messages, options, templates, folder), nil)
+        }
+    }
+
+    /// Generates the answer to a prompt that ``chatPrompt(for:_:_:)`` made, and reads it.
     func generate(_ prompt: ChatPrompt, config: GenerateConfig) -> GenerationStream {
         let constraint = config.constraint ?? prompt.constraint
         return generate(false, config.constraint(constraint)) { (prompt.text, prompt.reading) }
@@ -101,10 +110,13 @@ public final class LanguageModel: Sendable {
 
     /// A conversation as a prompt, with how its answer is read.
     ///
-    /// - Throws: What ``ChatPrompt/init(_:_:folder:tokenizer:)`` throws.
-    func chatPrompt(for messages: [Message], _ options: ChatOptions) async throws(AIError) -> ChatPrompt {
+    /// - Parameter templates: the chat templates; nil for the model's own.
+    /// - Throws: What ``ChatPrompt/init(_:_:templates:folder:tokenizer:)`` throws.
+    func chatPrompt(
+        for messages: [Message], _ options: ChatOptions, _ templates: ChatTemplates?
+    ) async throws(AIError) -> ChatPrompt {
         try await queue.run { [tokenizer, folder = inspection.folder] _ throws(AIError) in
-            try ChatPrompt(messages, options, folder: folder, tokenizer: tokenizer)
+            try ChatPrompt(messages, options, templates: templates, folder: folder, tokenizer: tokenizer)
         }
     }
 
@@ -139,17 +151,17 @@ public final class LanguageModel: Sendable {
     ) async throws(AIError) -> String {
         let folder = inspection.folder
         // A template may take seconds before it hits its limits.
-        return try await queue.run { _ throws(AIError) in try Self.prompt(messages, options, folder) }
+        return try await queue.run { _ throws(AIError) in try Self.prompt(messages, options, nil, folder) }
     }
 
     private static func prompt(
-        _ messages: [Message], _ options: ChatTemplate.Options, _ folder: String
+        _ messages: [Message], _ options: ChatTemplate.Options, _ templates: ChatTemplates?, _ folder: String
     ) throws(AIError) -> String {
         guard messages.allSatisfy({ $0.images.isEmpty }) else {
             throw AIError(
                 .unsupportedModel, "\(folder): pictures are not read on this machine", context: .init(path: folder))
         }
-        guard let templates = try ChatTemplates.read(model: folder) else {
+        guard let templates = try templates ?? ChatTemplates.read(model: folder) else {
             throw .unsupported(folder, "the model has no chat template")
         }
         return try templates.render(json: messages.map(\.json), options).text

@@ -15,6 +15,8 @@ public actor LocalModel: ChatModel {
     private let options: ModelOptions
     /// A model that was open before.
     private let opened: LanguageModel?
+    /// What conversations are rendered with; nil for the model's own.
+    private let templates: ChatTemplates?
     private var opening: Task<Result<LanguageModel, AIError>, Never>?
 
     /// A provider of a model folder; nothing is read yet.
@@ -22,15 +24,19 @@ public actor LocalModel: ChatModel {
         self.folder = folder
         self.options = options
         opened = nil
+        templates = nil
         identifier = folder
         self.displayName = displayName ?? Path.name(folder)
     }
 
     /// A provider of a model that is open, and stays open: ``cleanup()`` does nothing.
-    public init(_ model: LanguageModel, displayName: String? = nil) {
+    ///
+    /// - Parameter templates: chat templates in place of the model's own.
+    public init(_ model: LanguageModel, displayName: String? = nil, templates: ChatTemplates? = nil) {
         folder = model.inspection.folder
         options = ModelOptions()
         opened = model
+        self.templates = templates
         identifier = folder
         self.displayName = displayName ?? Path.name(folder)
     }
@@ -72,7 +78,7 @@ public actor LocalModel: ChatModel {
     public func stream(
         messages: [Message], _ options: ChatTemplate.Options, config: GenerateConfig
     ) async throws(AIError) -> GenerationStream {
-        try await model().generate(messages: messages, options, config: config)
+        try await model().generate(messages: messages, options, templates, config: config)
     }
 
     /// The assistant's next turn. Reasoning and tool calls are told from the text by the forms that the chat template
@@ -85,19 +91,19 @@ public actor LocalModel: ChatModel {
     /// tools where they are JSON; a schema that ``OutputGrammar`` refuses stands for any object.
     ///
     /// - Throws: ``ErrorCode/invalidInput`` for tools and a reasoning effort that the chat template does not know, for a
-    ///   format that is not supported, and for one beside tools; ``ErrorCode/unsupportedModel`` for pictures and for a model without a template; what the
-    ///   template refuses.
+    ///   format that is not supported, and for one beside tools; ``ErrorCode/unsupportedModel`` for pictures and for a
+    ///   model without a template; what the template refuses.
     public func stream(
         messages: [Message], options: ChatOptions, config: GenerateConfig
     ) async throws(AIError) -> GenerationStream {
         let model = try await model()
-        return model.generate(try await model.chatPrompt(for: messages, options), config: config)
+        return model.generate(try await model.chatPrompt(for: messages, options, templates), config: config)
     }
 
     /// Tokens of the prompt that the chat template makes.
     public func promptTokens(messages: [Message], options: ChatOptions) async throws(AIError) -> Int? {
         let model = try await model()
-        let prompt = try await model.chatPrompt(for: messages, options)
+        let prompt = try await model.chatPrompt(for: messages, options, templates)
         return try model.tokenizer.encode(prompt.text, addSpecialTokens: false).count
     }
 
@@ -105,8 +111,8 @@ public actor LocalModel: ChatModel {
     public func prewarm(messages: [Message], options: ChatOptions) async throws(AIError) {
         let model = try await model()
         // Whatever is said next, prompts are the same up to there.
-        let one = try await model.chatPrompt(for: messages + [.user("A")], options)
-        let other = try await model.chatPrompt(for: messages + [.user("1")], options)
+        let one = try await model.chatPrompt(for: messages + [.user("A")], options, templates)
+        let other = try await model.chatPrompt(for: messages + [.user("1")], options, templates)
         let shared = String(zip(one.text, other.text).prefix { $0 == $1 }.map(\.0))
         guard !shared.isEmpty else { return }
         _ = try await model.generate(prompt: shared, addsSpecialTokens: false, config: .precise.maxTokens(1))

@@ -63,6 +63,30 @@ import Testing
         #expect(figures[1].reused >= figures[0].prompt && figures[1].prompt > figures[1].reused)
     }
 
+    @Test func anAnswerFitsTheSchemaOfTheLastJSON() async throws {
+        try FileSystem.replace(stage.machine("two.json"), with: Array(#"{"enum":[41,42]}"#.utf8))
+        let process = try start("--max-tokens", "12")
+        try await prompts(1, process)
+        let lines = ["/json \(stage.machine("two.json"))", "How many?", "/json \(stage.machine("none.json"))", "/quit"]
+        for (number, line) in lines.enumerated() {
+            process.write(line + "\n")
+            if line != "/quit" { try await prompts(number + 2, process) }
+        }
+        let text = try await process.wait().terminal
+        #expect(text.contains(/How many\?\r\n4[12]\r?\n/) && text.contains("none.json does not exist"), "\(text)")
+    }
+
+    @Test func theTemplateMayBeAnother() async throws {
+        try FileSystem.replace(stage.machine("short.jinja"), with: Array("{{ messages[0].content }}".utf8))
+        let process = try start("--max-tokens", "2", "--template", ShellQuoting.posix(stage.machine("short.jinja")))
+        try await prompts(1, process)
+        for (number, line) in ["a", "/stats", "/quit"].enumerated() {
+            process.write(line + "\n")
+            if line != "/quit" { try await prompts(number + 2, process) }
+        }
+        #expect(figures(try await process.wait().terminal).first?.prompt == 1)
+    }
+
     @Test func otherCharactersAreReadInAnyLocale() async throws {
         for locale in ["C", "C.UTF-8"] {
             let process = try stage.start(

@@ -48,12 +48,15 @@ extension ServeCommand {
                         ? "serving the cache \(root); Ctrl-C stops it"
                         : "mirroring \(endpoint) into \(root); Ctrl-C stops it")
             },
-            began: { server in
-                // The port after the first, so that a firewall can let both through.
-                let next = request.port == 0 || request.port == .max ? 0 : request.port + 1
-                let second =
-                    try (try? HubServer(host: request.host, port: next, handler: mirror.largeFiles))
-                    ?? HubServer(host: request.host, handler: mirror.largeFiles)
+            began: { server, log in
+                // The port after the first if it is free, so that a firewall can let both through.
+                let next = server.port == .max ? 0 : server.port + 1
+                func start(_ port: UInt16) throws(AIError) -> HubServer {
+                    try HubServer(
+                        host: request.host, port: port, proxies: request.proxies, log: log?.write,
+                        handler: mirror.largeFiles)
+                }
+                let second = try (try? start(next)) ?? start(0)
                 mirror.serveLargeFiles(onPort: second.port)
                 return second
             }, stop: { mirror.stop() })

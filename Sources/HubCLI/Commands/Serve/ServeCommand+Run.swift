@@ -14,11 +14,13 @@ extension ServeCommand {
         /// Called with the address, once it serves.
         var announce: @Sendable (_ address: String) throws -> Void
         /// Starts what goes with the server.
-        var began: @Sendable (HubServer) throws -> HubServer? = { _ in nil }
+        var began: @Sendable (HubServer, RequestLog?) throws -> HubServer? = { _, _ in nil }
         var stop: @Sendable () -> Void = {}
     }
 
     static func run(_ context: Context, _ request: Request) async throws {
+        // Two for each connection: itself and a file.
+        Machine.raiseOpenFileLimit(to: 10_000)
         let output = context.output
         let metrics = ServerMetrics()
         // A token of the server's own: asking others for this user's Hub token would hand it to them.
@@ -38,21 +40,21 @@ extension ServeCommand {
             let port = request.port
             let server = try advising("--port 0 takes a port that is free", where: port == 0 ? nil : .ioError) {
                 try HubServer(
-                    host: request.host, port: port, inherited: inherited,
+                    host: request.host, port: port, inherited: inherited, proxies: request.proxies,
                     log: { answered in
                         log?.write(answered)
                         page?.place.log.add(answered)
                     }, handler: door)
             }
-            return (server, try setup.began(server))
+            return (server, try setup.began(server, log))
         }
         var document: JSONObject = ["address": .string(server.address)]
         for (key, value) in setup.document.members { document[key] = value }
-        if page != nil { document["page"] = .string("\(server.address)/") }
+        if page != nil { document["page"] = .string("\(clientAddress(server))/") }
         output.document(document)
         output.value(server.address)
-        output.value("export HF_ENDPOINT=\(server.address)")
-        if page != nil { output.value("\(server.address)/") }
+        output.value("export HF_ENDPOINT=\(clientAddress(server))")
+        if page != nil { output.value("\(clientAddress(server))/") }
         // The caller waits for the address, in either format.
         output.publish()
         try setup.announce(server.address)
@@ -66,6 +68,11 @@ extension ServeCommand {
             page?.place.downloads.stop()
             setup.stop()
         }
+    }
+
+    /// The address by which clients reach a server that listens on every address of this machine.
+    private static func clientAddress(_ server: HubServer) -> String {
+        ["0.0.0.0", "::"].contains(server.host) ? "http://\(Machine.hostName):\(server.port)" : server.address
     }
 
     /// The socket that systemd hands over; nil without one. sd_listen_fds(3)

@@ -28,6 +28,9 @@ enum ServeCommand {
     static let allowHost = Option.text(
         "allow-host", "NAME", repeats: true, "another name under which clients reach this server",
         detail: "Requests under other names are refused, because a web page could point its own name here.")
+    static let trustProxy = Option.text(
+        "trust-proxy", "ADDRESS", repeats: true, "a proxy, or a network of them, whose X-Forwarded-* headers count",
+        detail: "Such as 127.0.0.1 or 10.0.0.0/8. From anyone else these headers are ignored.")
     static let log = Option.text(
         "log", "FILE", kind: .file, "append a line for each request; - is stderr",
         detail: """
@@ -56,8 +59,8 @@ enum ServeCommand {
             """,
         operands: [Operand("FOLDER", .optional, .folder), Operand("URL", .optional, .text)],
         flags: [
-            mirror.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag, page.flag, host.flag, port.flag,
-            allowHost.flag, log.flag, logFormat.flag, grace.flag,
+            mirror.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag, page.flag, host.flag,
+            port.flag, allowHost.flag, trustProxy.flag, log.flag, logFormat.flag, grace.flag,
         ],
         examples: [
             .init("hub serve ./models", "A folder, on a free port of this machine."),
@@ -91,6 +94,7 @@ enum ServeCommand {
         var host: String
         var port: UInt16
         var names: Set<String>
+        var proxies: TrustedProxies
         /// The file for the request log.
         var log: String?
         var logForm: AnsweredRequest.Form
@@ -127,6 +131,7 @@ enum ServeCommand {
             host = arguments[ServeCommand.host] ?? "127.0.0.1"
             port = UInt16(arguments[ServeCommand.port] ?? 0)
             names = Set(arguments.all(ServeCommand.allowHost))
+            proxies = try TrustedProxies(arguments.all(ServeCommand.trustProxy))
             log = arguments[ServeCommand.log]
             logForm = arguments[ServeCommand.logFormat] ?? .plain
             grace = arguments[ServeCommand.grace]?.seconds ?? 60
