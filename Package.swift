@@ -77,11 +77,18 @@ let package = Package(
                 "page.css", "page.js", "markdown.js", "storage.js", "downloads.js", "machine.js", "icon.svg",
             ].map { .embedInCode("Page/\($0)") }),
         library("HubMirror", ["HubCore", "Catalog", "Fetcher", "ModelFormats", "HubServer"]),
+        library(
+            "HubAPI",
+            [
+                "HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "InferenceKit",
+                "Catalog", "Fetcher", "HubServer",
+            ]),
         .target(
             name: "HubCLI",
             dependencies: [
                 "HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "HubChatTemplates",
                 "HubGrammar", "InferenceKit", "RemoteKit", "MemoryKit", "HubServer", "HubMirror",
+                "HubAPI",
                 // For `hub version --verbose` and the terminal.
                 "CSQLite", "CCurl", "CCrypto", "CMicroHTTPD", "CNCurses", "CEdit", "CPCRE2", "CPlatform",
             ],

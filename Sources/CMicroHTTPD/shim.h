@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -64,9 +65,33 @@ static inline int hub_mhd_headers(struct MHD_Connection *connection, MHD_KeyValu
     return MHD_get_connection_values(connection, MHD_HEADER_KIND, each, context);
 }
 
+/// Begins a connection's time of silence anew: the library counts the time in which a handler works.
+static inline void hub_mhd_touch(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_TIMEOUT);
+    unsigned int seconds = info ? info->connection_timeout : 0;
+    if (!seconds) return;
+    // Only the step from no limit to one starts the clock.
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
+}
+
 /// The connection's socket.
 static inline int hub_mhd_socket(struct MHD_Connection *connection) {
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+/// Whether the client has closed its side of a connection, or has lost it.
+static inline int hub_mhd_is_gone(int socket) {
+    struct pollfd client = {socket, POLLIN, 0};
+#ifdef __linux__
+    client.events |= 0x2000; // POLLRDHUP, which needs _GNU_SOURCE
+    return poll(&client, 1, 0) > 0 && (client.revents & (0x2000 | POLLHUP | POLLERR | POLLNVAL)) != 0;
+#else
+    char byte;
+    if (poll(&client, 1, 0) <= 0) return 0;
+    return (client.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0 ||
+        recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+#endif
 }
 
 /// Bytes that a connection has received in all; -1 if the system does not say.

@@ -435,7 +435,7 @@ class Security(PageTest):
         command = [HUB, "serve", "--page", "--host", "0.0.0.0"]
         refused = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
         self.assertEqual(refused.returncode, 2)
-        self.assertIn("no token is set", refused.stderr)
+        self.assertIn("the page has no token", refused.stderr)
         process = subprocess.Popen(command, env=env | {"HUB_SERVE_TOKEN": "sesame-of-a-test"}, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.addCleanup(process.stdout.close)

@@ -46,6 +46,48 @@ extension Workspace {
         }
     }
 
+    /// Deletes the revisions that a reference names, and returns the bytes freed.
+    ///
+    /// - Parameter files: the only files of them that are deleted; nil for all.
+    /// - Throws: ``ErrorCode/notCached``; ``ErrorCode/invalidInput`` if something is pinned, ``ErrorCode/ioError`` if it
+    ///   is in use: then nothing is deleted. ``ErrorCode/catalogUnusable`` if the pins cannot be read.
+    @discardableResult
+    package func delete(_ reference: ModelReference, files: Set<String>? = nil) async throws -> ByteCount {
+        try await delete { planner throws(AIError) in
+            for repository in planner.state.repositories where repository.repository == reference.repository {
+                for revision in repository.revisions where reference.names(revision, of: repository) {
+                    if let files {
+                        try planner.add(files: files, of: revision, repository, reason: "asked for")
+                    } else {
+                        try planner.add(revision, of: repository, reason: "asked for")
+                    }
+                }
+            }
+            guard !planner.plan.isEmpty || !planner.plan.protected.isEmpty else {
+                throw AIError(.notCached, "\(reference) is not in the cache")
+            }
+        }
+    }
+
+    /// Deletes what a closure plans, or nothing if any of it must stay.
+    func delete(_ fill: @escaping @Sendable (inout DeletionPlanner) throws(AIError) -> Void) async throws
+        -> ByteCount
+    {
+        let state = try await state(fresh: true)
+        let protection = try await protection(for: state)
+        return try await Blocking.run { [layout] in
+            var planner = DeletionPlanner(state, protection: protection)
+            try fill(&planner)
+            let plan = planner.plan
+            if let busy = plan.protected.first { throw busy.refusal }
+            if let fault = plan.pinsFault, plan.concernsPins { throw Protection.refusal(fault) }
+            let outcome = Deletion(plan, layout: layout, protection: protection).carryOut()
+            if let first = outcome.failed.first { throw first.error }
+            if let busy = outcome.spared.first { throw busy.refusal }
+            return ByteCount(outcome.freedBytes)
+        }
+    }
+
     /// Removes verification results of deleted files.
     package func forgetVerified(after plan: DeletionPlan) async {
         let folders = Set(plan.rows.compactMap(\.folder))

@@ -46,6 +46,21 @@ package final class Awaited<Value>: @unchecked Sendable {
             pthread_cond_wait(changed, mutex)
         }
     }
+
+    /// The same, for a limited time; nil when it is over.
+    package func wait<Result>(seconds: Double, _ body: (inout Value) -> Result?) -> Result? {
+        var end = timespec()
+        clock_gettime(CLOCK_REALTIME, &end)
+        let nanoseconds = Double(end.tv_nsec) + seconds * 1e9
+        end.tv_sec += time_t(nanoseconds / 1e9)
+        end.tv_nsec = Int(nanoseconds.truncatingRemainder(dividingBy: 1e9))
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&value.pointee) { return result }
+            if pthread_cond_timedwait(changed, mutex, &end) != 0 { return body(&value.pointee) }
+        }
+    }
 }
 
 extension Blocking {

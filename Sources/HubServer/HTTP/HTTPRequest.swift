@@ -7,6 +7,8 @@ package struct HTTPRequest: Sendable {
     package var target: String
     package var headers: HTTPHeaders
     package var body: [UInt8]
+    /// The connection that it came on; nil for a request that came on none.
+    package var connection: ClientConnection?
     /// The client's numeric address, as a trusted proxy names it; empty if it is not known.
     package var client = ""
     /// `https` where a trusted proxy says so.

@@ -4,7 +4,7 @@ import Libc
 
 /// Hands a response to libmicrohttpd. MHD_NO closes the connection, for when not even an error response can be built.
 func send(_ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
-    guard let made = make(response.body) else { return hub_mhd_no }
+    guard let made = make(response.body, connection) else { return hub_mhd_no }
     defer { MHD_destroy_response(made) }
     for field in response.headers.fields {
         // Rejects line breaks in a name or value: header injection.
@@ -13,7 +13,7 @@ func send(_ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result 
     return MHD_queue_response(connection, UInt32(response.status), made)
 }
 
-private func make(_ body: HTTPBody) -> OpaquePointer? {
+private func make(_ body: HTTPBody, _ connection: OpaquePointer) -> OpaquePointer? {
     switch body {
     case .bytes(let bytes):
         return bytes.withUnsafeBytes { hub_mhd_bytes($0.baseAddress, $0.count) }
@@ -30,7 +30,7 @@ private func make(_ body: HTTPBody) -> OpaquePointer? {
         }
         return made
     case .stream(let length, let producer):
-        let box = Unmanaged.passRetained(ProducerBox(producer))
+        let box = Unmanaged.passRetained(ProducerBox(producer, connection))
         let made = MHD_create_response_from_callback(
             length.map { UInt64($0) } ?? hub_mhd_size_unknown, 256 << 10, produce, box.toOpaque(), finish)
         if made == nil { box.release() }
@@ -41,16 +41,22 @@ private func make(_ body: HTTPBody) -> OpaquePointer? {
 /// A class around the existential, whose address C can hold.
 private final class ProducerBox {
     let producer: any BodyProducer
-    init(_ producer: any BodyProducer) { self.producer = producer }
+    let connection: OpaquePointer
+
+    init(_ producer: any BodyProducer, _ connection: OpaquePointer) {
+        (self.producer, self.connection) = (producer, connection)
+    }
 }
 
 private func produce(
     _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int
 ) -> Int {
     guard let context, let buffer else { return hub_mhd_end_with_error }
-    let producer = Unmanaged<ProducerBox>.fromOpaque(context).takeUnretainedValue().producer
+    let box = Unmanaged<ProducerBox>.fromOpaque(context).takeUnretainedValue()
     let room = UnsafeMutableRawBufferPointer(start: buffer, count: size)
-    switch producer.produce(into: room, at: Int64(position)) {
+    let step = box.producer.produce(into: room, at: Int64(position))
+    hub_mhd_touch(box.connection)
+    switch step {
     case .bytes(let count):
         precondition(
             (1...size).contains(count), "a producer makes at least one byte and no more than there is room for")

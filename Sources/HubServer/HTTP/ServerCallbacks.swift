@@ -112,6 +112,7 @@ func handleRequest(
     }
     var request = HTTPRequest(
         String(cString: method), pending.target, headers: headers(of: connection), body: pending.body)
+    request.connection = ClientConnection(socket: hub_mhd_socket(connection))
     request.client = client(of: connection)
     server.proxies.apply(to: &request)
     if !pending.sawHead {
@@ -126,6 +127,7 @@ func handleRequest(
     }
     server.watch.forget(connection)
     let response = pending.isTooLong ? .tooLong : server.handler.respond(to: request)
+    hub_mhd_touch(connection)
     return server.answer(request, with: response, on: connection)
 }
 

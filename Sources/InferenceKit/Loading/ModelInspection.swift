@@ -80,6 +80,16 @@ public struct ModelInspection: Sendable, Hashable {
         }
     }
 
+    /// A folder or a file, its tokenizer unread: that may take seconds.
+    package static func outline(_ path: String) throws(AIError) -> ModelInspection {
+        guard let status = try FileSystem.status(path) else {
+            throw AIError(.fileNotFound, "\(path) does not exist", context: .init(path: path))
+        }
+        return ModelInspection(
+            status.kind == .directory
+                ? try ModelSources.read(folder: path) : try ModelSources.read(file: path, size: status.size))
+    }
+
     init(_ reading: FolderReading) { self.init(reading.sources) }
 
     /// From sources read elsewhere: by ranges, from a Hub.

@@ -161,7 +161,7 @@ public final class LanguageModel: Sendable {
             throw AIError(
                 .unsupportedModel, "\(folder): pictures are not read on this machine", context: .init(path: folder))
         }
-        guard let templates = try templates ?? ChatTemplates.read(model: folder) else {
+        guard let templates = try templates == nil ? ChatTemplates.read(model: folder) : templates else {
             throw .unsupported(folder, "the model has no chat template")
         }
         return try templates.render(json: messages.map(\.json), options).text

@@ -23,6 +23,8 @@ public actor ModelContainer {
     /// Bytes that all models may need together.
     public let memoryLimit: Int64
     private let options: ModelOptions
+    /// Whether a model may not be closed to make room.
+    private let isInUse: @Sendable (String) -> Bool
     private var models: [String: Loaded] = [:]
     private typealias Opening = Task<Result<LanguageModel, AIError>, Never>
     private var opening: [String: Opening] = [:]
@@ -35,12 +37,21 @@ public actor ModelContainer {
     ///   - memoryLimit: in bytes; nil for three quarters of the machine's memory.
     ///   - options: for every model.
     public init(memoryLimit: Int64? = nil, options: ModelOptions = ModelOptions()) throws(AIError) {
+        try self.init(memoryLimit: memoryLimit, options: options) { _ in false }
+    }
+
+    /// - Parameter isInUse: says of a folder that its model may not be closed to make room.
+    package init(
+        memoryLimit: Int64? = nil, options: ModelOptions = ModelOptions(),
+        isInUse: @escaping @Sendable (String) -> Bool
+    ) throws(AIError) {
         if let memoryLimit {
             self.memoryLimit = memoryLimit
         } else {
             self.memoryLimit = try Machine.memory().total / 4 * 3
         }
         self.options = options
+        self.isInUse = isInUse
     }
 
     /// The model of a folder, opened if it is not. Concurrent callers wait for the same opening.
@@ -71,15 +82,24 @@ public actor ModelContainer {
 
     private func open(_ folder: String) async -> Result<LanguageModel, AIError> {
         do throws(AIError) {
-            let needed = try await ModelInspection.inspect(folder: folder).memoryBytes(context: options.context)
+            let reading = try await ModelFolder.read(folder)
+            let needed = reading.inspection.memoryBytes(context: options.context)
             guard needed <= memoryLimit else {
                 throw AIError(
                     .insufficientMemory,
                     "\(folder) needs \(ByteCount(needed)) of memory; the limit is \(ByteCount(memoryLimit))",
                     context: .init(path: folder))
             }
-            while memoryBytes + needed > memoryLimit, let oldest = entries.last { unload(oldest.folder) }
-            let model = try await LanguageModel.open(folder: folder, options: options)
+            while memoryBytes + needed > memoryLimit, let oldest = entries.last(where: { !isInUse($0.folder) }) {
+                unload(oldest.folder)
+            }
+            guard memoryBytes + needed <= memoryLimit else {
+                throw AIError(
+                    .insufficientMemory,
+                    "\(folder) needs \(ByteCount(needed)) of memory; models in use take \(ByteCount(memoryBytes)) of \(ByteCount(memoryLimit))",
+                    context: .init(path: folder))
+            }
+            let model = try await reading.open(options)
             models[folder] = Loaded(model: model, memoryBytes: needed, lastUsed: .now)
             return .success(model)
         } catch {

@@ -16,7 +16,7 @@ extension ServeCommand {
             return (source, try source.cards(.model).count)
         }
         return Setup(
-            room: FolderRoom(HubService(source, access: access, report: report)), access: access,
+            rooms: [FolderRoom(HubService(source, access: access, report: report))], access: access,
             metricsTokens: access.policy == .token ? token.map { TokenList($0) } : nil,
             document: ["models": .int(Int64(models))]
         ) { _ in try announce(folder, models: models, output) }

@@ -37,9 +37,7 @@ extension ServeCommand {
         }
         let root = workspace.layout.root
         return Setup(
-            room: mirror,
-            access: HubAccess(
-                isLoopback ? .loopback : .token, names: request.names.union([request.host, Machine.hostName])),
+            rooms: [mirror], access: doorAccess(request),
             metricsTokens: tokens,
             document: ["cache": .string(root), "upstream": isOffline ? .null : .string(endpoint.address)],
             announce: { _ in

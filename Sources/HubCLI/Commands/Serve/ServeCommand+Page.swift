@@ -3,31 +3,36 @@ import HubCore
 import HubServer
 
 extension ServeCommand {
-    /// The web page beside what else is served; nil without `--page`.
-    static func pageRoom(_ context: Context, _ request: Request, _ setup: Setup, _ metrics: ServerMetrics) async throws
-        -> PageRoom?
-    {
+    /// Who may use the page; nil without one.
+    static func pageSession(_ context: Context, _ request: Request) throws(AIError) -> PageSession? {
         guard request.hasPage else { return nil }
+        guard !HubAccess.isLoopback(request.host.lowercased()) else { return PageSession(tokens: nil) }
+        var tokens = try request.authFile.map { file throws(AIError) in
+            try TokenList(file: context.environment.expand(file))
+        }
+        if let token = context.environment["HUB_SERVE_TOKEN"], !token.isEmpty {
+            if tokens == nil { tokens = TokenList(token) } else { tokens?.add(TokenList(token)) }
+        }
+        guard let tokens else {
+            throw AIError(
+                .invalidInput, "\(request.host.printable) can be reached by others, and the page has no token",
+                advice: "set HUB_SERVE_TOKEN, or serve on 127.0.0.1")
+        }
+        return PageSession(tokens: tokens)
+    }
+
+    /// The page beside what else is served; nil without a session.
+    static func pageRoom(
+        _ context: Context, _ request: Request, _ session: PageSession?, _ metrics: ServerMetrics
+    ) async throws -> PageRoom? {
+        guard let session else { return nil }
         let endpoint =
             try request.upstream.map { text throws(AIError) in try Endpoint(text) } ?? context.hubEndpoint()
         if !context.isOffline { try refuseItself(endpoint, request) }
-        let token = context.environment["HUB_SERVE_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
+        let token = context.environment["HUB_SERVE_TOKEN"].flatMap { AccessToken($0) }
         let place = PagePlace(
             context: context, workspace: try await context.workspace(endpoint: endpoint),
-            downloads: PageDownloads(), log: PageLog(hiding: token.flatMap { AccessToken($0) }), metrics: metrics,
-            hasAPI: false)
-        return PageRoom(place: place, session: PageSession(tokens: try visitors(request, setup, token)))
-    }
-
-    /// The tokens that open the page where others can reach it; nil on the loopback.
-    private static func visitors(_ request: Request, _ setup: Setup, _ token: String?) throws(AIError) -> TokenList? {
-        guard !HubAccess.isLoopback(request.host.lowercased()) else { return nil }
-        if request.auth == .own, let tokens = setup.metricsTokens { return tokens }
-        guard let token else {
-            throw AIError(
-                .invalidInput, "\(request.host.printable) can be reached by others, and --page has no token",
-                advice: "set HUB_SERVE_TOKEN, or serve on 127.0.0.1")
-        }
-        return TokenList(token)
+            downloads: PageDownloads(), log: PageLog(hiding: token), metrics: metrics, hasAPI: request.api != nil)
+        return PageRoom(place: place, session: session)
     }
 }

@@ -5,17 +5,36 @@ import Libc
 extension ServeCommand {
     /// What is behind the front door, and what is said about it.
     struct Setup: Sendable {
-        var room: any ServerRoom
+        var rooms: [any ServerRoom]
         var access: HubAccess
         /// The tokens that open `/metrics`; nil leaves it open.
         var metricsTokens: TokenList?
         /// Members of the document besides the address.
         var document: JSONObject
+        /// Variables that point clients at an address.
+        var variables: @Sendable (_ address: String) -> [String] = { ["HF_ENDPOINT=\($0)"] }
         /// Called with the address, once it serves.
         var announce: @Sendable (_ address: String) throws -> Void
         /// Starts what goes with the server.
         var began: @Sendable (HubServer, RequestLog?) throws -> HubServer? = { _, _ in nil }
         var stop: @Sendable () -> Void = {}
+
+        /// Both, on one port; of the rooms the other's come first, for a Hub claims every address.
+        func with(_ other: Setup) -> Setup {
+            var both = self
+            both.rooms = other.rooms + rooms
+            for (key, value) in other.document.members { both.document[key] = value }
+            if var tokens = metricsTokens, let more = other.metricsTokens {
+                tokens.add(more)
+                both.metricsTokens = tokens
+            }
+            both.variables = { [variables] in variables($0) + other.variables($0) }
+            both.announce = { [announce] address in
+                try announce(address)
+                try other.announce(address)
+            }
+            return both
+        }
     }
 
     static func run(_ context: Context, _ request: Request) async throws {
@@ -27,20 +46,21 @@ extension ServeCommand {
         let token = context.environment["HUB_SERVE_TOKEN"]
         let log = try RequestLog(
             output, file: request.log, form: request.logForm, hiding: token.flatMap { AccessToken($0) })
-        let setup =
-            switch request.subject {
-            case .folder(let folder): try await folderSetup(context, request, folder)
-            case .cache, .mirror: try await mirrorSetup(context, request, metrics)
-            }
-        let page = try await pageRoom(context, request, setup, metrics)
+        let session = try pageSession(context, request)
+        let page = try await pageRoom(context, request, session, metrics)
+        let setup = try await setup(context, request, session, metrics)
         let inherited = inheritedSocket(context.environment)
         let (server, second) = try await Blocking.run {
             let door = FrontDoor(
-                rooms: [page].compactMap { $0 } + [setup.room], access: setup.access, metrics: metrics, metricsTokens: setup.metricsTokens)
+                rooms: [page].compactMap { $0 } + setup.rooms, access: setup.access, metrics: metrics,
+                metricsTokens: setup.metricsTokens)
             let port = request.port
+            var limits = ServerLimits()
+            // Long conversations.
+            if request.api != nil { limits.requestBody = 16 << 20 }
             let server = try advising("--port 0 takes a port that is free", where: port == 0 ? nil : .ioError) {
                 try HubServer(
-                    host: request.host, port: port, inherited: inherited, proxies: request.proxies,
+                    host: request.host, port: port, inherited: inherited, limits: limits, proxies: request.proxies,
                     log: { answered in
                         log?.write(answered)
                         page?.place.log.add(answered)
@@ -53,7 +73,7 @@ extension ServeCommand {
         if page != nil { document["page"] = .string("\(clientAddress(server))/") }
         output.document(document)
         output.value(server.address)
-        output.value("export HF_ENDPOINT=\(clientAddress(server))")
+        output.value("export " + setup.variables(clientAddress(server)).joined(separator: " "))
         if page != nil { output.value("\(clientAddress(server))/") }
         // The caller waits for the address, in either format.
         output.publish()
@@ -68,6 +88,23 @@ extension ServeCommand {
             page?.place.downloads.stop()
             setup.stop()
         }
+    }
+
+    private static func setup(
+        _ context: Context, _ request: Request, _ session: PageSession?, _ metrics: ServerMetrics
+    ) async throws -> Setup {
+        let hub: Setup? =
+            switch request.subject {
+            case .folder(let folder): try await folderSetup(context, request, folder)
+            case .cache, .mirror: try await mirrorSetup(context, request, metrics)
+            case nil: nil
+            }
+        guard let asked = request.api else {
+            guard let hub else { preconditionFailure("something is served") }
+            return hub
+        }
+        let api = try await apiSetup(context, request, asked, session, metrics)
+        return hub?.with(api) ?? api
     }
 
     /// The address by which clients reach a server that listens on every address of this machine.

@@ -21,7 +21,7 @@ enum ServeCommand {
         "max-size", "keep the cache within this size: the least recently used goes, pinned models stay",
         detail: "Such as 500GB. The limit is soft: it is checked after each download.")
     static let page = Switch(
-        "page", "a page for browsers at the server's address: models, downloads, storage, the machine",
+        "page", "a page for browsers at the server's address: models, downloads, storage, chat",
         detail: "Where other machines can reach it, it asks visitors for the server's token.")
     static let host = Option.text("host", "ADDRESS", "where to listen; the default is 127.0.0.1")
     static let port = Option.whole("port", in: 0...65_535, "the port; the default, 0, takes a free one")
@@ -52,8 +52,11 @@ enum ServeCommand {
             verified. --offline serves only what is known. With --page, a browser shows the models here and on the Hub, downloads, \
             the disk and the machine.
 
-            Where other machines can reach it, HUB_SERVE_TOKEN must be set, or for a mirror --auth. Then every request needs \
-            that token; HF_TOKEN is never asked for.
+            With --api, programs that speak OpenAI's protocol (OPENAI_BASE_URL) or Ollama's (OLLAMA_HOST) get answers from the \
+            models of the cache that run here. They are loaded when they are asked for. --all is --mirror, --api and --page on one port.
+
+            Where other machines can reach it, HUB_SERVE_TOKEN must be set, or for a mirror --auth, for the API HUB_API_KEY or \
+            --api-key-file. Then every request needs that token or key; HF_TOKEN is never asked for.
 
             hub serve status [URL] asks a running server how it is.
             """,
@@ -61,12 +64,13 @@ enum ServeCommand {
         flags: [
             mirror.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag, page.flag, host.flag,
             port.flag, allowHost.flag, trustProxy.flag, log.flag, logFormat.flag, grace.flag,
-        ],
+        ] + apiFlags,
+        exclusive: [["exact", "fast"]],
         examples: [
             .init("hub serve ./models", "A folder, on a free port of this machine."),
             .init("hub serve --mirror --port 8080", "A mirror of the Hub, over the shared cache."),
+            .init("hub serve --api", "Chats and vectors for programs that speak OpenAI's or Ollama's protocol."),
             .init("hub serve --page", "A page for this machine's browser."),
-            .init("hub --endpoint http://127.0.0.1:8080 pull org/model", "Pull from it."),
             .init("hub serve status http://127.0.0.1:8080", "Is it well? What has it done?"),
         ],
         run: { context, arguments in
@@ -83,7 +87,9 @@ enum ServeCommand {
     struct Request: Sendable {
         enum Subject: Sendable { case folder(String), cache, mirror }
 
-        var subject: Subject
+        /// The Hub that is served; nil for none, beside the API.
+        var subject: Subject?
+        var api: APIRequest?
         var isMirror: Bool { if case .mirror = subject { true } else { false } }
         var upstream: String?
         var auth: MirrorAuth?
@@ -106,7 +112,13 @@ enum ServeCommand {
                 throw AIError(
                     .invalidInput, "unexpected \"\(extra.printable)\"", advice: "hub serve takes one folder")
             }
-            let isMirror = arguments[ServeCommand.mirror]
+            let isMirror = arguments[ServeCommand.mirror] || arguments[all]
+            api = try APIRequest(arguments)
+            if api != nil, let folder = arguments.operands.first {
+                throw AIError(
+                    .invalidInput, "--api answers with the models of the cache, not of a folder",
+                    advice: "leave out \"\(folder.printable)\"; --cache-dir chooses another cache")
+            }
             switch (arguments.operands.first, isMirror) {
             case (_?, true):
                 throw AIError(
@@ -114,7 +126,7 @@ enum ServeCommand {
                     advice: "leave out \"\(arguments.operands[0].printable)\"; --cache-dir chooses another cache")
             case (let folder?, false): subject = .folder(folder)
             case (nil, true): subject = .mirror
-            case (nil, false): subject = .cache
+            case (nil, false): subject = api == nil ? .cache : nil
             }
             upstream = arguments[ServeCommand.upstream]
             auth = arguments[ServeCommand.auth]
@@ -122,7 +134,7 @@ enum ServeCommand {
             maxSize = arguments[ServeCommand.maxSize]?.bytes
             let ttl = arguments[ServeCommand.ttl]
             self.ttl = Double(ttl?.seconds ?? 60)
-            hasPage = arguments[ServeCommand.page]
+            hasPage = arguments[ServeCommand.page] || arguments[all]
             if case .folder(let folder) = subject, hasPage {
                 throw AIError(
                     .invalidInput, "--page shows the cache, not a folder",
@@ -136,7 +148,8 @@ enum ServeCommand {
             logForm = arguments[ServeCommand.logFormat] ?? .plain
             grace = arguments[ServeCommand.grace]?.seconds ?? 60
             let needMirror: [(String, Bool)] = [
-                ("--upstream", upstream != nil && !hasPage), ("--auth", auth != nil), ("--auth-file", authFile != nil),
+                ("--upstream", upstream != nil && api == nil && !hasPage), ("--auth", auth != nil),
+                ("--auth-file", authFile != nil),
                 ("--ttl", ttl != nil), ("--max-size", maxSize != nil),
             ]
             if !isMirror, let flag = needMirror.first(where: \.1)?.0 {
