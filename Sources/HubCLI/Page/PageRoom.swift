@@ -159,6 +159,10 @@ extension PageRoom {
         case "downloads"? where parts.count == 1:
             return frame.response(try await DownloadsPage(place: place).view())
         case "downloads"? where parts == ["downloads", "state"]: return .json(place.downloads.json)
+        case "chat"? where parts.count == 1 && place.hasAPI:
+            return frame.response(try await ChatPage(place: place, request: request).view())
+        case "chat"? where parts == ["chat", "list"]: return .json(try await ChatPage.list(place, request))
+        case "chat"? where parts.count == 3 && parts[1] == "one": return .json(try await ChatPage.one(place, parts[2]))
         case "machine"? where parts.count == 1:
             return frame.response(try await MachinePage(place: place, request: request).view())
         case "machine"? where parts == ["machine", "state"]: return .json(MachinePage.state(place))
@@ -180,6 +184,7 @@ extension PageRoom {
         let parts = request.parts
         switch parts.first {
         case "storage"? where parts.count == 2: return try await StorageChange(place: place).run(parts[1], request)
+        case "chat"? where parts.count == 2: return try await ChatPage.change(parts[1], place, request)
         case "downloads"? where parts.count == 1: return try await place.downloads.start(request, place)
         case "downloads"? where parts.count == 3:
             return try await place.downloads.change(parts[1], verb: parts[2], place)

@@ -14,6 +14,7 @@ package enum PageAssets {
         "markdown.js": Asset(type: "text/javascript", bytes: PackageResources.markdown_js),
         "storage.js": Asset(type: "text/javascript", bytes: PackageResources.storage_js),
         "downloads.js": Asset(type: "text/javascript", bytes: PackageResources.downloads_js),
+        "chat.js": Asset(type: "text/javascript", bytes: PackageResources.chat_js),
         "machine.js": Asset(type: "text/javascript", bytes: PackageResources.machine_js),
         "icon.svg": Asset(type: "image/svg+xml", bytes: PackageResources.icon_svg),
     ]

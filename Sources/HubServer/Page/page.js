@@ -40,11 +40,11 @@ async function session() {
 }
 
 /** A request to this server, with the session's token where it changes something. */
-export async function request(method, address, body, options = {}) {
+export async function request(method, address, body, { session: needsSession = false, ...options } = {}) {
   for (let round = 0; ; round += 1) {
     const headers = { Accept: "application/json" };
-    if (method !== "GET") {
-      headers["Content-Type"] = "application/json";
+    if (method !== "GET") headers["Content-Type"] = "application/json";
+    if (method !== "GET" || needsSession) {
       headers["X-Hub-Session"] = (await session()) ?? "";
     }
     const answer = await fetch(address, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), ...options });
