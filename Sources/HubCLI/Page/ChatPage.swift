@@ -59,11 +59,13 @@ struct ChatPage {
                 .box(
                     "div", "chat-head live",
                     [
-                        .tag("label", ["for": "model", "class": "hidden"], "Model"), .tag("select", ["id": "model"]),
+                        .tag("label", ["for": "model", "class": "hidden"], "Model"),
+                        .tag("select", ["id": "model"]),
                         .tag("span", ["id": "gauge", "class": "faint small grow"]), settings(),
                     ]),
                 .tag(
-                    "div", ["id": "log-of-chat", "class": "turns", "role": "log", "aria-live": "polite", "tabindex": "0"],
+                    "div",
+                    ["id": "log-of-chat", "class": "turns", "role": "log", "aria-live": "polite", "tabindex": "0"],
                     turns), composer(),
             ])
     }
@@ -88,7 +90,8 @@ struct ChatPage {
                             "label", "setting",
                             [.text("Instructions (system)"), .tag("textarea", ["id": "system", "rows": "3"])]),
                         number("temperature", "Temperature", "0.1", "2"), number("top_p", "Top p", "0.05", "1"),
-                        number("max_tokens", "Most tokens", "1", "1000000"), number("seed", "Seed", "1", "1000000000"),
+                        number("max_tokens", "Most tokens", "1", "1000000"),
+                        number("seed", "Seed", "1", "1000000000"),
                     ]),
             ])
     }
@@ -136,7 +139,8 @@ struct ChatPage {
     /// sources.
     private static func keep(_ place: PagePlace, _ request: PageRequest) async throws -> JSON {
         let model = try request.text("model")
-        let sent = try (request.body?["messages"]?.array ?? []).map { json throws(AIError) in try turn(json, model) }
+        let sent = try (request.body?["messages"]?.array ?? []).map { json throws(AIError) in try turn(json, model)
+        }
         guard !sent.isEmpty else { throw AIError(.invalidInput, "the conversation is empty") }
         let id = request.body?["id"]?.string?.nonEmpty
         let system = request.body?["system"]?.string?.nonEmpty
@@ -160,7 +164,8 @@ struct ChatPage {
     }
 
     private static func turn(_ json: JSON, _ model: String) throws(AIError) -> KeptConversation.Turn {
-        guard let role = json["role"]?.string.flatMap(Message.Role.init), let content = json["content"]?.string else {
+        guard let role = json["role"]?.string.flatMap(Message.Role.init), let content = json["content"]?.string
+        else {
             throw AIError(.invalidInput, "a message has no role or no content")
         }
         let message = Message(role: role, content: content, reasoning: json["reasoning_content"]?.string)

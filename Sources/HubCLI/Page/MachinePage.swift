@@ -75,7 +75,9 @@ struct MachinePage {
                 "section", ["class": "card", "id": "checks"],
                 [
                     .tag("h2", [:], "Checks"),
-                    .tag("p", ["class": "faint"], "What hub doctor finds: settings, catalog, cache, account, network."),
+                    .tag(
+                        "p", ["class": "faint"],
+                        "What hub doctor finds: settings, catalog, cache, account, network."),
                     .tag(
                         "a",
                         [
@@ -131,7 +133,9 @@ struct MachinePage {
             "section", ["class": "card"],
             [
                 .tag("h2", [:], "Requests"),
-                .tag("p", ["class": "faint small"], "The last 200, the newest first; those of this page are left out."),
+                .tag(
+                    "p", ["class": "faint small"],
+                    "The last 200, the newest first; those of this page are left out."),
                 .tag(
                     "pre", ["id": "log", "class": "log", "tabindex": "0", "aria-label": "The last requests"],
                     lines.isEmpty ? "none yet" : lines),

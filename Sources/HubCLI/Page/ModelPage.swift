@@ -276,7 +276,8 @@ struct ModelPage {
                     .tag("h2", [:], "Inside"),
                     .tag("p", ["class": "faint"], "Read the headers of the weights: some kilobytes, no weights."),
                     .tag(
-                        "a", ["href": "?\(query.text)", "class": "button", "data-replace": "#inspection"], "Inspect"),
+                        "a", ["href": "?\(query.text)", "class": "button", "data-replace": "#inspection"], "Inspect"
+                    ),
                 ])
         }
         let rows = InspectionTable.rows(found).map { name, value in

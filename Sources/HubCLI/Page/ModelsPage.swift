@@ -48,7 +48,8 @@ struct ModelsPage {
                 .tag(
                     "div", ["class": "filters"],
                     [
-                        choice("runs", "Runs here"), choice("fits", "Fits here"), choice("cached", "On this machine"),
+                        choice("runs", "Runs here"), choice("fits", "Fits here"),
+                        choice("cached", "On this machine"),
                         order(),
                     ]),
             ])
@@ -69,7 +70,8 @@ struct ModelsPage {
 
     private func order() -> HTML {
         let orders: [(ModelQuery.Sort, String)] = [
-            (.relevance, "Best match"), (.downloads, "Most downloads"), (.likes, "Most likes"), (.updated, "Newest"),
+            (.relevance, "Best match"), (.downloads, "Most downloads"), (.likes, "Most likes"),
+            (.updated, "Newest"),
             (.size, "Largest"),
         ]
         let options = orders.map { sort, text in

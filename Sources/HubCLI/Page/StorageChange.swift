@@ -51,7 +51,8 @@ struct StorageChange {
         let inventory = try await Self.inventory(place)
         let places = inventory.items.indices.filter { keys.contains(Self.key(inventory.items[$0])) }
         guard places.count == keys.count else {
-            throw AIError(.nothingMatches, "some of it is gone: the cache has changed", advice: "load the page again")
+            throw AIError(
+                .nothingMatches, "some of it is gone: the cache has changed", advice: "load the page again")
         }
         let protection = try await workspace.protection(for: inventory.state)
         let plan = try await Blocking.run {
@@ -81,7 +82,8 @@ struct StorageChange {
     private func delete(_ request: PageRequest) async throws -> JSON {
         let (_, plan) = try await chosen(request)
         guard plan.freedBytes == request.body?["freed_bytes"]?.int else {
-            throw AIError(.invalidInput, "the plan has changed: the cache is another one now", advice: "review again")
+            throw AIError(
+                .invalidInput, "the plan has changed: the cache is another one now", advice: "review again")
         }
         let isTrash = request.body?["trash"]?.bool == true
         let trash = Trash(workspace.layout)

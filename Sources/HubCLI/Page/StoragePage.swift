@@ -83,7 +83,8 @@ struct StoragePage {
                     [
                         .tag("h2", [:], "What can go"),
                         .tag(
-                            "p", ["class": "faint small"], "The least recently used first. The plan is that of hub gc."),
+                            "p", ["class": "faint small"],
+                            "The least recently used first. The plan is that of hub gc."),
                     ]),
                 PageParts.table(
                     "What the cache holds",
@@ -130,7 +131,8 @@ struct StoragePage {
             "button",
             [
                 "type": "button", "class": "small", "data-pin": "\(repository)@\(commit.hash)",
-                "data-pinned": item.isPinned ? "1" : "0", "aria-label": "\(item.isPinned ? "Unpin" : "Pin") \(name)",
+                "data-pinned": item.isPinned ? "1" : "0",
+                "aria-label": "\(item.isPinned ? "Unpin" : "Pin") \(name)",
             ], item.isPinned ? "Unpin" : "Pin")
     }
 
@@ -151,8 +153,11 @@ struct StoragePage {
                     .box(
                         "div", "actions",
                         [
-                            .tag("button", ["type": "button", "id": "plan-trash", "class": "primary"], "Move to trash"),
-                            .tag("button", ["type": "button", "id": "plan-delete", "class": "danger"], "Delete now"),
+                            .tag(
+                                "button", ["type": "button", "id": "plan-trash", "class": "primary"],
+                                "Move to trash"),
+                            .tag(
+                                "button", ["type": "button", "id": "plan-delete", "class": "danger"], "Delete now"),
                             .tag("button", ["type": "button", "id": "plan-cancel"], "Cancel"),
                         ]),
                 ]),

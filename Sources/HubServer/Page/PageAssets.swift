@@ -35,7 +35,8 @@ package enum PageAssets {
         return HTTPResponse(
             200,
             headers: [
-                "Content-Type": "\(asset.type); charset=utf-8", "Cache-Control": "public, max-age=31536000, immutable",
+                "Content-Type": "\(asset.type); charset=utf-8",
+                "Cache-Control": "public, max-age=31536000, immutable",
             ], body: .bytes(asset.bytes))
     }
 }
