@@ -110,7 +110,7 @@ let package = Package(
             exclude: [
                 "Data", "catalog_peer.py", "encoder_models.py", "encoders_peer.py", "family_models.py",
                 "grammar_peer.py", "inference_models.py",
-                "llama_cpp_peer.py", "requirements.txt", "sentences_peer.py", "synthetic_models.py",
+                "llama_cpp_peer.py", "page_view.py", "requirements.txt", "sentences_peer.py", "synthetic_models.py",
                 "tokenizer_peer.py", "transformers_peer.py", "vectors_peer.py",
             ],
             swiftSettings: swiftSettings),

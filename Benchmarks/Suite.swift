@@ -16,6 +16,7 @@ struct Suite {
         Work(name: "nothing", measurements: { try NothingToDo.measurements($0) }),
         Work(name: "kills", measurements: { try KilledPulls.measurements($0) }),
         Work(name: "mirror", measurements: { try Serving.measurements($0) }),
+        Work(name: "page", measurements: { try FirstView.measurements($0) }),
         Work(name: "start", measurements: { try StartUp.measurements($0) }),
         Work(name: "ls", measurements: { try Listing.measurements($0) }),
         Work(name: "verify", measurements: { try Verifying.measurements($0) }),

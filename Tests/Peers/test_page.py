@@ -364,6 +364,165 @@ class Downloads(PageTest):
         page.close()
 
 
+class Chat(PageTest):
+    """Over the API of the same server, with a model that has a chat template."""
+
+    # An answer that the test writes itself, piece by piece.
+    FEED = """
+        window.realFetch = fetch;
+        window.fetch = (address, options) => address !== "/v1/chat/completions" ? realFetch(address, options)
+          : Promise.resolve(new Response(new ReadableStream({ start(feed) {
+              window.feed = feed;
+              options.signal.addEventListener("abort", () => {
+                window.aborted = true;
+                feed.error(new DOMException("stopped", "AbortError"));
+              });
+            } })));
+        window.say = (text) => feed.enqueue(new TextEncoder().encode(`data: ${text}\\n\\n`)); 1"""
+
+    def say(self, page, **delta):
+        page.run(f"say({json.dumps(json.dumps({'choices': [{'delta': delta}]}))})")
+
+    def ask(self, page, text):
+        page.type("#words", text)
+        page.key("Enter", text="\r")
+
+    def open(self, page, address):
+        page.open(f"{address}/-/chat")
+        page.until(f"document.querySelector('#model').value === '{TINY}'")
+
+    def test_answer_kept_found_again_edited_and_deleted(self):
+        self.box.hub("pull", TINY)
+        address = self.serve("--api")
+        for page in self.widths():
+            self.open(page, address)
+            self.check(page)
+            page.run("document.querySelector('.settings').open = true")
+            page.type("#max_tokens", "12")
+            page.run("document.querySelector('#max_tokens').dispatchEvent(new Event('change'))")
+            page.run("document.querySelector('.settings').open = false")
+            self.ask(page, "Where is the kraken?")
+            page.until("/tokens\\/s/.test(document.querySelector('.turn.assistant .turn-actions')?.innerText)")
+            page.until("document.querySelector('#gauge').innerText.includes('tokens of context')")
+            page.until("location.search.startsWith('?id=')")
+            self.check(page)
+            [kept] = self.box.hub("chats")["conversations"]
+            self.assertEqual((kept["title"], kept["model"]), ("Where is the kraken?", TINY))
+            # Again, and otherwise; it stays one conversation.
+            page.click(".turn.assistant .turn-actions button:nth-of-type(2)")
+            page.until("document.querySelectorAll('.turn').length === 2 && !document.querySelector('#send').hidden")
+            page.click(".turn.user .turn-actions button:nth-of-type(2)")
+            page.run("document.querySelector('.turn.user textarea').value = ''")
+            page.type(".turn.user textarea", "Where is the whale?")
+            page.click(".turn.user .primary")
+            page.until("document.querySelector('#kept').innerText.includes('Where is the whale?')")
+            page.until("!document.querySelector('#send').hidden")
+            [kept] = self.box.hub("chats")["conversations"]
+            self.assertEqual((kept["title"], kept["turns"]), ("Where is the whale?", 2))
+            # Loaded again it is there, and the search finds it.
+            page.open(f"{address}/-/chat?id={kept['id']}")
+            page.until("document.querySelectorAll('.turn').length === 2")
+            page.run("document.querySelector('#history').open = true")
+            page.type("#find", "nothing-of-it")
+            page.until("document.querySelectorAll('#kept li').length === 0")
+            page.run("document.querySelector('#find').value = ''")
+            page.type("#find", "whale")
+            page.until("document.querySelectorAll('#kept li').length === 1")
+            page.click("#kept li button")
+            page.click("#kept li button")
+            page.until("document.querySelectorAll('#kept li').length === 0")
+            self.assertEqual(self.box.hub("chats")["conversations"], [])
+
+    def test_trap_25_stop_ends_the_answer(self):
+        self.box.hub("pull", TINY)
+        address = self.serve("--api")
+        for page in self.widths():
+            self.open(page, address)
+            page.run(self.FEED)
+            self.ask(page, "Go on for ever")
+            page.until("window.feed")
+            self.say(page, content="and then ")
+            page.until("document.querySelector('.turn.assistant .text').innerText.includes('and then')")
+            self.assertEqual(page.run("document.querySelector('#log-of-chat').ariaBusy"), "true")
+            self.check(page)
+            page.key("Escape")
+            page.until("window.aborted && !document.querySelector('#send').hidden")
+            # What was written stays, and is kept.
+            page.until("document.querySelector('#kept').innerText.includes('Go on for ever')")
+
+    def test_trap_25_an_answer_is_elements_and_harmless(self):
+        self.box.hub("pull", TINY)
+        address = self.serve("--api")
+        for page in self.widths():
+            self.open(page, address)
+            page.run(self.FEED)
+            self.ask(page, "Show it <img src=x onerror='window.hit=1'>")
+            page.until("window.feed")
+            self.say(page, reasoning_content="let me <b>think</b>")
+            self.say(page, content="**bold** <img src=x onerror='window.hit=1'> [no](javascript:window.hit=1)\n\n")
+            self.say(page, content="```python\nprint('<b>')\n```\n")
+            page.run("say('[DONE]'); feed.close()")
+            page.until("!document.querySelector('#send').hidden && document.querySelector('.turn.assistant .code')")
+            self.assertEqual(page.text(".turn.assistant strong"), "bold")
+            self.assertEqual(page.run("document.querySelectorAll('.turn img, .turn a').length"), 0)
+            self.assertEqual(page.run("document.querySelector('.turn .code code').textContent"), "print('<b>')")
+            self.assertFalse(page.run("document.querySelector('.reasoning').open"))
+            self.assertEqual(page.run("document.querySelector('.thought').textContent"), "let me <b>think</b>")
+            self.assertIsNone(page.run("window.hit"))
+            self.check(page)
+
+    def test_an_answer_that_fails_or_is_cut_says_so(self):
+        self.box.hub("pull", TINY)
+        address = self.serve("--api")
+        page = self.browser.page()
+        self.open(page, address)
+        page.run(self.FEED)
+        self.ask(page, "Fail")
+        page.until("window.feed")
+        page.run("""say('{"error":{"message":"the engine has died"}}')""")
+        page.until("document.querySelector('.turn [role=alert]')?.innerText === 'the engine has died'")
+        self.ask(page, "Cut")
+        page.until("document.querySelectorAll('.turn.user').length === 2")
+        self.say(page, content="half an ans")
+        page.run("feed.close()")
+        page.until("document.querySelector('#log-of-chat').innerText.includes('the answer was cut off')")
+        page.close()
+
+    def test_an_attached_text_is_sent(self):
+        self.box.hub("pull", TINY)
+        address = self.serve("--api")
+        page = self.browser.page()
+        self.open(page, address)
+        page.run("""(() => { const data = new DataTransfer(); data.items.add(new File(["the sea is salt"], "notes.txt", {type: "text/plain"}));
+            document.querySelector('.chat').dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true})); })()""")
+        page.until("document.querySelector('#attached').innerText.includes('notes.txt')")
+        self.check(page)
+        page.run(self.FEED)
+        page.run("window.feedFetch = fetch; window.fetch = (a, o) => { if (o?.body) window.sent = o.body; return feedFetch(a, o); }; 1")
+        self.ask(page, "What does it say?")
+        page.until("window.feed")
+        self.assertIn("the sea is salt", json.loads(page.run("sent"))["messages"][0]["content"])
+        page.close()
+
+    def test_a_key_of_the_api_is_not_needed_beside_the_session(self):
+        self.box.hub("pull", TINY)
+        address = self.serve("--api", HUB_API_KEY="a-key-of-this-test")
+        self.assertEqual(answer(f"{address}/v1/models")[0], 401)
+        page = self.browser.page()
+        self.open(page, address)
+        page.close()
+
+    def test_all_is_mirror_api_and_page(self):
+        server = Server([HUB, "serve", "--all"], self.box.env)
+        self.addCleanup(server.stop)
+        page = self.browser.page()
+        page.open(server.address)
+        self.assertEqual(page.text("nav").split(), ["Models", "Downloads", "Storage", "Chat", "Machine"])
+        page.close()
+        self.assertEqual(answer(server.address)[2], "Ollama is running")
+        self.assertEqual(answer(f"{server.address}/api/models/{TINY}")[0], 200)
+
+
 class Security(PageTest):
     """Traps 24 and 25 of the facts about serving."""
 
