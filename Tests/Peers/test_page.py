@@ -415,7 +415,7 @@ class Chat(PageTest):
             page.run("document.querySelector('.turn.user textarea').value = ''")
             page.type(".turn.user textarea", "Where is the whale?")
             page.click(".turn.user .primary")
-            page.until("document.querySelector('#kept').innerText.includes('Where is the whale?')")
+            page.until("document.querySelector('#kept').textContent.includes('Where is the whale?')")
             page.until("!document.querySelector('#send').hidden")
             [kept] = self.box.hub("chats")["conversations"]
             self.assertEqual((kept["title"], kept["turns"]), ("Where is the whale?", 2))
@@ -448,7 +448,7 @@ class Chat(PageTest):
             page.key("Escape")
             page.until("window.aborted && !document.querySelector('#send').hidden")
             # What was written stays, and is kept.
-            page.until("document.querySelector('#kept').innerText.includes('Go on for ever')")
+            page.until("document.querySelector('#kept').textContent.includes('Go on for ever')")
 
     def test_trap_25_an_answer_is_elements_and_harmless(self):
         self.box.hub("pull", TINY)
@@ -616,6 +616,8 @@ class Security(PageTest):
             page.until("location.pathname === '/' && document.querySelector('#q')")
             page.open(address + "/-/storage")
             self.assertIn("Storage", page.text("h1"))
+            # The refusals, which were meant.
+            page.console.clear()
 
     def test_the_headers_of_every_answer(self):
         address = self.serve()

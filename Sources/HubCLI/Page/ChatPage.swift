@@ -1,5 +1,6 @@
 import HubChatTemplates
 import HubCore
+import HubServer
 import MemoryKit
 
 /// Conversations with the models of this machine. The script talks with the API; what is kept is read without it.
