@@ -12,7 +12,7 @@ import browser  # noqa: E402
 chromium = browser.Browser()
 try:
     # The browser's own start is not the page's.
-    chromium.page().open("about:blank#ready").close()
+    chromium.page().close()
     page = chromium.page()
     page.open(sys.argv[1])
     times = page.run("performance.getEntriesByType('navigation')[0].toJSON()")
