@@ -71,7 +71,12 @@ let package = Package(
             ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "CKernels"]),
         library("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),
         library("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
-        library("HubServer", ["HubCore", "CMicroHTTPD"]),
+        library(
+            "HubServer", ["HubCore", "CMicroHTTPD"],
+            resources: [
+                "page.css", "page.js", "markdown.js", "storage.js", "downloads.js", "chat.js", "machine.js",
+                "icon.svg",
+            ].map { .embedInCode("Page/\($0)") }),
         library("HubMirror", ["HubCore", "Catalog", "Fetcher", "ModelFormats", "HubServer"]),
         library(
             "HubAPI",
@@ -105,7 +110,7 @@ let package = Package(
             exclude: [
                 "Data", "catalog_peer.py", "encoder_models.py", "encoders_peer.py", "family_models.py",
                 "grammar_peer.py", "inference_models.py",
-                "llama_cpp_peer.py", "requirements.txt", "sentences_peer.py", "synthetic_models.py",
+                "llama_cpp_peer.py", "page_view.py", "requirements.txt", "sentences_peer.py", "synthetic_models.py",
                 "tokenizer_peer.py", "transformers_peer.py", "vectors_peer.py",
             ],
             swiftSettings: swiftSettings),

@@ -18,6 +18,7 @@ struct Suite {
         Work(name: "mirror", measurements: { try Serving.warm($0) }),
         Work(name: "mirror-cold", measurements: { try Serving.cold($0) }),
         Work(name: "connections", measurements: { Serving.connections($0) }),
+        Work(name: "page", measurements: { try FirstView.measurements($0) }),
         Work(name: "start", measurements: { try StartUp.measurements($0) }),
         Work(name: "ls", measurements: { try Listing.measurements($0) }),
         Work(name: "stores", measurements: { try Stores.measurements($0) }),

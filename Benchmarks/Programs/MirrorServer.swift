@@ -6,11 +6,11 @@ final class MirrorServer {
     let box: Sandbox
     private let process: LeashedProcess
 
-    init(of upstream: String, _ name: String, _ suite: Suite) throws {
+    init(of upstream: String, _ name: String, _ suite: Suite, flags: [String] = []) throws {
         box = try Sandbox(Path.join(suite.largeFolder, name), address: upstream)
         let (output, log) = (suite.folder("\(name).address"), suite.folder("\(name).log"))
         try FileSystem.remove(output)
-        process = try LeashedProcess(suite.hub(["serve", "--mirror"], box), output: output, error: log)
+        process = try LeashedProcess(suite.hub(["serve", "--mirror"] + flags, box), output: output, error: log)
         address = try process.wait("hub serve", error: log) {
             let line = try FileSystem.text(output) ?? ""
             return line.contains("\n") ? line.split(separator: "\n").first.map(String.init) : nil

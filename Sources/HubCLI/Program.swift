@@ -15,7 +15,12 @@ enum Program {
         let parsed = ArgumentParser.parse(words, commands: commands)
         let context = Context(
             GlobalOptions(parsed.arguments), environment: environment, streams: streams, interruption: interruption,
-            suspension: suspension, listKey: parsed.command?.listKey, output: output, error: error)
+            suspension: suspension, listKey: parsed.command?.listKey, output: output, error: error
+        ) { words, recorder in
+            await run(
+                words, environment: environment, streams: Context.Streams(), commands: commands,
+                output: recorder.outputSink, error: recorder.errorSink)
+        }
         var failure: AIError?
         var answer: Int32 = 0
         do {

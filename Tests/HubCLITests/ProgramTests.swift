@@ -199,7 +199,7 @@ extension String {
         return Context(
             GlobalOptions(ArgumentParser.parse(words).arguments), environment: HubEnvironment(variables),
             streams: streams,
-            interruption: Interruption())
+            interruption: Interruption(), runsCommand: { _, _ in 0 })
     }
 
     @Test func color() {

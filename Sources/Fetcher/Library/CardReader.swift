@@ -39,8 +39,19 @@ package struct CardReader: Sendable {
         }
     }
 
-    private func beginning(of file: RepositoryFile, _ plan: PullPlan) async throws -> [UInt8]? {
-        let count = Int(min(file.size, Int64(CardSummary.readLimit)))
+    /// The whole README of a plan's commit, or its first 256 KiB, with at most one request; nil if there is none or it is
+    /// unknown.
+    package func text(_ plan: PullPlan) async throws -> String? {
+        guard let file = plan.tree.files.first(where: { $0.path == "README.md" }), file.size > 0 else { return nil }
+        guard let bytes = try await beginning(of: file, plan, limit: 256 << 10) else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+        return client?.masked(text) ?? text
+    }
+
+    private func beginning(of file: RepositoryFile, _ plan: PullPlan, limit: Int = CardSummary.readLimit)
+        async throws -> [UInt8]?
+    {
+        let count = Int(min(file.size, Int64(limit)))
         if let cached = try await Blocking.run({ try plan.cachedBeginning(of: file, count) }) { return cached }
         guard let client else { return nil }
         do {

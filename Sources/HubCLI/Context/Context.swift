@@ -18,6 +18,8 @@ struct Context: Sendable {
     let isOffline: Bool
     let progressMode: ProgressRenderer.Mode
     let isUnicode: Bool
+    /// Runs a command line within this process and gives its exit status; see ``answer(_:endpoint:)``.
+    let runsCommand: @Sendable (_ words: [String], CommandRecorder) async -> Int32
     /// What the words stand for that were typed for models and are aliases; see ``resolvingAliases(_:)``.
     var aliases: [String: RepositoryID] = [:]
     /// The quantisations that those aliases mean, of repositories that hold many.
@@ -61,7 +63,8 @@ extension Context {
     init(
         _ options: GlobalOptions, environment: HubEnvironment, streams: Streams, interruption: Interruption,
         suspension: Suspension = Suspension(), listKey: String? = nil, output sink: Sink = .standardOutput,
-        error errorSink: Sink = .standardError
+        error errorSink: Sink = .standardError,
+        runsCommand: @escaping @Sendable ([String], CommandRecorder) async -> Int32
     ) {
         let progress = Context.progressMode(options, environment, streams)
         let isUnicode = environment.isUnicode
@@ -94,6 +97,7 @@ extension Context {
             options.isOffline
             || environment.flag("HF_HUB_OFFLINE") ?? environment.flag("TRANSFORMERS_OFFLINE") ?? false
         progressMode = progress
+        self.runsCommand = runsCommand
     }
 
     private static func progressMode(

@@ -332,7 +332,7 @@ import Testing
             let outcome = ArgumentParser.parse(["path", word])
             let context = Context(
                 GlobalOptions(outcome.arguments), environment: environment, streams: .init(),
-                interruption: Interruption())
+                interruption: Interruption(), runsCommand: { _, _ in 0 })
             let typed = try #require(outcome.command).references(in: outcome.arguments)
             let resolved = await context.resolvingAliases(typed)
             #expect(resolved.aliases.isEmpty)

@@ -6,7 +6,7 @@ import InferenceKit
 
 extension ServeCommand {
     static let api = Switch("api", "answer with the models of the cache, as OpenAI's and Ollama's servers do")
-    static let all = Switch("all", "the mirror and the API")
+    static let all = Switch("all", "the mirror, the API and the page")
     static let apiKeyFile = Option.text(
         "api-key-file", "FILE", kind: .file, "keys of the API, one a line, or the SHA-256 of one",
         detail: "HUB_API_KEY is a key as well, HUB_API_KEYS several. Without any, everyone on this machine may ask."
@@ -58,7 +58,8 @@ extension ServeCommand {
     }
 
     static func apiSetup(
-        _ context: Context, _ request: Request, _ asked: APIRequest, _ metrics: ServerMetrics
+        _ context: Context, _ request: Request, _ asked: APIRequest, _ session: PageSession?,
+        _ metrics: ServerMetrics
     ) async throws -> Setup {
         let output = context.output
         let isLoopback = HubAccess.isLoopback(request.host.lowercased())
@@ -80,7 +81,8 @@ extension ServeCommand {
             for name in asked.models { allowed?.append(try await reference(name)) }
         }
         let settings = APIRoom.Settings(
-            access: APIAccess(keys: keys), options: asked.options, idle: KeepAlive(seconds: Double(asked.idle)),
+            access: APIAccess(keys: keys) { session?.mayChange($0) ?? false }, options: asked.options,
+            idle: KeepAlive(seconds: Double(asked.idle)),
             parallel: asked.parallel, queue: asked.queue)
         let shelf = Shelf(workspace, allowed: allowed, reference: reference)
         return Setup(

@@ -46,11 +46,14 @@ extension ServeCommand {
         let token = context.environment["HUB_SERVE_TOKEN"]
         let log = try RequestLog(
             output, file: request.log, form: request.logForm, hiding: token.flatMap { AccessToken($0) })
-        let setup = try await setup(context, request, metrics)
+        let session = try pageSession(context, request)
+        let page = try await pageRoom(context, request, session, metrics)
+        let setup = try await setup(context, request, session, metrics)
         let inherited = inheritedSocket(context.environment)
         let (server, second) = try await Blocking.run {
             let door = FrontDoor(
-                rooms: setup.rooms, access: setup.access, metrics: metrics, metricsTokens: setup.metricsTokens)
+                rooms: [page].compactMap { $0 } + setup.rooms, access: setup.access, metrics: metrics,
+                metricsTokens: setup.metricsTokens)
             let port = request.port
             var limits = ServerLimits()
             // Long conversations.
@@ -58,16 +61,20 @@ extension ServeCommand {
             let server = try advising("--port 0 takes a port that is free", where: port == 0 ? nil : .ioError) {
                 try HubServer(
                     host: request.host, port: port, inherited: inherited, limits: limits, proxies: request.proxies,
-                    log: log?.write,
-                    handler: door)
+                    log: { answered in
+                        log?.write(answered)
+                        page?.place.log.add(answered)
+                    }, handler: door)
             }
             return (server, try setup.began(server, log))
         }
         var document: JSONObject = ["address": .string(server.address)]
         for (key, value) in setup.document.members { document[key] = value }
+        if page != nil { document["page"] = .string("\(clientAddress(server))/") }
         output.document(document)
         output.value(server.address)
         output.value("export " + setup.variables(clientAddress(server)).joined(separator: " "))
+        if page != nil { output.value("\(clientAddress(server))/") }
         // The caller waits for the address, in either format.
         output.publish()
         try setup.announce(server.address)
@@ -78,13 +85,14 @@ extension ServeCommand {
             let grace = Duration.seconds(request.grace)
             server.stop(grace: grace)
             second?.stop(grace: .zero)
+            page?.place.downloads.stop()
             setup.stop()
         }
     }
 
-    private static func setup(_ context: Context, _ request: Request, _ metrics: ServerMetrics) async throws
-        -> Setup
-    {
+    private static func setup(
+        _ context: Context, _ request: Request, _ session: PageSession?, _ metrics: ServerMetrics
+    ) async throws -> Setup {
         let hub: Setup? =
             switch request.subject {
             case .folder(let folder): try await folderSetup(context, request, folder)
@@ -95,7 +103,7 @@ extension ServeCommand {
             guard let hub else { preconditionFailure("something is served") }
             return hub
         }
-        let api = try await apiSetup(context, request, asked, metrics)
+        let api = try await apiSetup(context, request, asked, session, metrics)
         return hub?.with(api) ?? api
     }
 

@@ -20,6 +20,9 @@ enum ServeCommand {
     static let maxSize = Option.size(
         "max-size", "keep the cache within this size: the least recently used goes, pinned models stay",
         detail: "Such as 500GB. The limit is soft: it is checked after each download.")
+    static let page = Switch(
+        "page", "a page for browsers at the server's address: models, downloads, storage, chat",
+        detail: "Where other machines can reach it, it asks visitors for the server's token.")
     static let host = Option.text("host", "ADDRESS", "where to listen; the default is 127.0.0.1")
     static let port = Option.whole("port", in: 0...65_535, "the port; the default, 0, takes a free one")
     static let allowHost = Option.text(
@@ -49,10 +52,11 @@ enum ServeCommand {
             second a line for the shell of a client. Ctrl-C stops it.
 
             With --mirror, what is not in the cache comes from the Hub while it is served, once for all clients, and is \
-            verified. --offline serves only what is known.
+            verified. --offline serves only what is known. With --page, a browser shows the models here and on the Hub, downloads, \
+            the disk and the machine.
 
             With --api, programs that speak OpenAI's protocol (OPENAI_BASE_URL) or Ollama's (OLLAMA_HOST) get answers from the \
-            models of the cache that run here. They are loaded when they are asked for. --all is --mirror and --api on one port.
+            models of the cache that run here. They are loaded when they are asked for. --all is --mirror, --api and --page on one port.
 
             Where other machines can reach it, HUB_SERVE_TOKEN must be set, or for a mirror --auth, for the API HUB_API_KEY or \
             --api-key-file. Then every request needs that token or key; HF_TOKEN is never asked for.
@@ -61,14 +65,15 @@ enum ServeCommand {
             """,
         operands: [Operand("FOLDER", .optional, .folder), Operand("URL", .optional, .text)],
         flags: [
-            mirror.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag, host.flag, port.flag,
-            allowHost.flag, trustProxy.flag, log.flag, logFormat.flag, grace.flag,
+            mirror.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag, page.flag, host.flag,
+            port.flag, allowHost.flag, trustProxy.flag, log.flag, logFormat.flag, grace.flag,
         ] + apiFlags,
         exclusive: [["exact", "fast"]],
         examples: [
             .init("hub serve ./models", "A folder, on a free port of this machine."),
             .init("hub serve --mirror --port 8080", "A mirror of the Hub, over the shared cache."),
             .init("hub serve --api", "Chats and vectors for programs that speak OpenAI's or Ollama's protocol."),
+            .init("hub serve --page", "A page for this machine's browser."),
             .init("hub serve status http://127.0.0.1:8080", "Is it well? What has it done?"),
         ],
         run: { context, arguments in
@@ -94,6 +99,7 @@ enum ServeCommand {
         var authFile: String?
         var ttl: Double
         var maxSize: Int64?
+        var hasPage: Bool
         var host: String
         var port: UInt16
         var names: Set<String>
@@ -138,6 +144,12 @@ enum ServeCommand {
             maxSize = arguments[ServeCommand.maxSize]?.bytes
             let ttl = arguments[ServeCommand.ttl]
             self.ttl = Double(ttl?.seconds ?? 60)
+            hasPage = arguments[ServeCommand.page] || arguments[all]
+            if case .folder(let folder) = subject, hasPage {
+                throw AIError(
+                    .invalidInput, "--page shows the cache, not a folder",
+                    advice: "leave out \"\(folder.printable)\"; --cache-dir chooses another cache")
+            }
             host = arguments[ServeCommand.host] ?? "127.0.0.1"
             port = UInt16(arguments[ServeCommand.port] ?? 0)
             names = Set(arguments.all(ServeCommand.allowHost))
@@ -146,7 +158,7 @@ enum ServeCommand {
             logForm = arguments[ServeCommand.logFormat] ?? .plain
             grace = arguments[ServeCommand.grace]?.seconds ?? 60
             let needMirror: [(String, Bool)] = [
-                ("--upstream", upstream != nil && api == nil), ("--auth", auth != nil),
+                ("--upstream", upstream != nil && api == nil && !hasPage), ("--auth", auth != nil),
                 ("--auth-file", authFile != nil),
                 ("--ttl", ttl != nil), ("--max-size", maxSize != nil),
             ]

@@ -1,0 +1,177 @@
+import HubChatTemplates
+import HubCore
+import HubServer
+import MemoryKit
+
+/// Conversations with the models of this machine. The script talks with the API; what is kept is read without it.
+struct ChatPage {
+    let place: PagePlace
+    let request: PageRequest
+
+    func view() async throws -> PageView {
+        let kept = try await place.ask(["chats"]).document["conversations"]?.array ?? []
+        var turns: [HTML] = []
+        if let id = request.query["id"] {
+            let shown = try await place.ask(["chats", "show", "--", id]).document
+            turns = (shown["messages"]?.array ?? []).compactMap(turn)
+        }
+        return PageView(
+            title: "Chat", section: .chat, module: "chat.js",
+            content: [
+                .tag("h1", ["class": "hidden"], "Chat"),
+                .tag(
+                    "div", ["class": "chat", "data-id": request.query["id"], "data-model": request.query["model"]],
+                    [history(kept), conversation(turns)]),
+            ])
+    }
+
+    private func history(_ kept: [JSON]) -> HTML {
+        let items = kept.map { entry -> HTML in
+            let id = entry["id"]?.string ?? ""
+            return .tag(
+                "li", [:], [.link("/-/chat?id=\(id)", entry["title"]?.string?.nonEmpty ?? "Conversation \(id)")])
+        }
+        return .tag(
+            "details", ["class": "history", "id": "history", "open": ""],
+            [
+                .tag("summary", [:], "Conversations"),
+                .tag("button", ["type": "button", "id": "new", "class": "live"], "New conversation"),
+                .tag("label", ["for": "find", "class": "hidden"], "Search conversations"),
+                .tag(
+                    "input",
+                    [
+                        "id": "find", "type": "search", "class": "live", "placeholder": "Search",
+                        "autocomplete": "off",
+                    ]),
+                .tag("ul", ["id": "kept"], items),
+            ])
+    }
+
+    private func turn(_ message: JSON) -> HTML? {
+        guard let role = message["role"]?.string, let text = message["content"]?.string else { return nil }
+        let who = role == "user" ? "You" : role == "assistant" ? message["model"]?.string ?? "Model" : role
+        return .tag("article", ["class": "turn \(role)"], [.tag("h2", [:], who), .tag("pre", [:], text)])
+    }
+
+    private func conversation(_ turns: [HTML]) -> HTML {
+        .tag(
+            "section", ["class": "conversation", "aria-label": "Conversation"],
+            [
+                .box(
+                    "div", "chat-head live",
+                    [
+                        .tag("label", ["for": "model", "class": "hidden"], "Model"),
+                        .tag("select", ["id": "model"]),
+                        .tag("span", ["id": "gauge", "class": "faint small grow"]), settings(),
+                    ]),
+                .tag(
+                    "div",
+                    ["id": "log-of-chat", "class": "turns", "role": "log", "aria-live": "polite", "tabindex": "0"],
+                    turns), composer(),
+            ])
+    }
+
+    private func settings() -> HTML {
+        func number(_ id: String, _ text: String, _ step: String, _ most: String) -> HTML {
+            .box(
+                "label", "setting",
+                [
+                    .text(text),
+                    .tag("input", ["type": "number", "id": id, "min": "0", "max": most, "step": step]),
+                ])
+        }
+        return .box(
+            "details", "settings",
+            [
+                .tag("summary", [:], "Settings"),
+                .box(
+                    "div", "card",
+                    [
+                        .box(
+                            "label", "setting",
+                            [.text("Instructions (system)"), .tag("textarea", ["id": "system", "rows": "3"])]),
+                        number("temperature", "Temperature", "0.1", "2"), number("top_p", "Top p", "0.05", "1"),
+                        number("max_tokens", "Most tokens", "1", "1000000"),
+                        number("seed", "Seed", "1", "1000000000"),
+                    ]),
+            ])
+    }
+
+    private func composer() -> HTML {
+        .tag(
+            "form", ["id": "composer", "class": "composer live"],
+            [
+                .tag("div", ["id": "attached", "class": "marks"]),
+                .tag("label", ["for": "words", "class": "hidden"], "Message"),
+                .tag("textarea", ["id": "words", "rows": "2", "placeholder": "Write a message"]),
+                .box(
+                    "div", "row",
+                    [
+                        .tag("label", ["for": "files", "class": "button small", "id": "attach"], "Attach"),
+                        .tag("input", ["id": "files", "type": "file", "multiple": "", "class": "hidden"]),
+                        .tag("span", ["class": "grow faint small"], "Enter sends, Shift+Enter begins a line"),
+                        .tag("button", ["type": "button", "id": "stop", "hidden": ""], "Stop"),
+                        .tag("button", ["id": "send", "class": "primary"], "Send"),
+                    ]),
+            ])
+    }
+
+    // MARK: Keeping
+
+    static func list(_ place: PagePlace, _ request: PageRequest) async throws -> JSON {
+        let words = request.query["q"]?.nonEmpty
+        return .object(try await place.ask(words.map { ["chats", "search", "--", $0] } ?? ["chats"]).document)
+    }
+
+    static func one(_ place: PagePlace, _ id: String) async throws -> JSON {
+        .object(try await place.ask(["chats", "show", "--", id]).document)
+    }
+
+    static func change(_ verb: String, _ place: PagePlace, _ request: PageRequest) async throws -> JSON {
+        switch verb {
+        case "keep": return try await keep(place, request)
+        case "remove":
+            return .object(try await place.ask(["chats", "rm", "--yes", "--", try request.text("id")]).document)
+        default: throw AIError(.fileNotFound, "there is no such page")
+        }
+    }
+
+    /// Keeps a conversation as the page has it. Turns that are the same stay as they were kept, with their calls and
+    /// sources.
+    private static func keep(_ place: PagePlace, _ request: PageRequest) async throws -> JSON {
+        let model = try request.text("model")
+        let sent = try (request.body?["messages"]?.array ?? []).map { json throws(AIError) in try turn(json, model)
+        }
+        guard !sent.isEmpty else { throw AIError(.invalidInput, "the conversation is empty") }
+        let id = request.body?["id"]?.string?.nonEmpty
+        let system = request.body?["system"]?.string?.nonEmpty
+        let path = ConversationArchive.path(in: place.context.environment.stateDirectory)
+        let kept = try await Blocking.run {
+            let archive = try ConversationArchive(path: path)
+            var kept =
+                try id.flatMap { id throws(AIError) in try archive.conversation(id) }
+                ?? KeptConversation(model: model, provider: "local", at: Timestamp.now)
+            (kept.model, kept.system) = (model, system)
+            kept.turns = sent.enumerated().map { index, turn in
+                guard kept.turns.indices.contains(index) else { return turn }
+                let old = kept.turns[index]
+                return old.message.role == turn.message.role && old.message.content == turn.message.content
+                    ? old : turn
+            }
+            try archive.keep(&kept, at: Timestamp.now)
+            return kept
+        }
+        return .object(["id": .string(kept.id), "title": .string(kept.title)])
+    }
+
+    private static func turn(_ json: JSON, _ model: String) throws(AIError) -> KeptConversation.Turn {
+        guard let role = json["role"]?.string.flatMap(Message.Role.init), let content = json["content"]?.string
+        else {
+            throw AIError(.invalidInput, "a message has no role or no content")
+        }
+        let message = Message(role: role, content: content, reasoning: json["reasoning_content"]?.string)
+        return KeptConversation.Turn(
+            message, at: Timestamp.now, model: role == .assistant ? json["model"]?.string ?? model : nil,
+            provider: role == .assistant ? "local" : nil)
+    }
+}

@@ -1,0 +1,254 @@
+import Catalog
+import HubCore
+import HubServer
+
+/// What is on this machine, and the search over the Hub and the catalog.
+struct ModelsPage {
+    let place: PagePlace
+    let request: PageRequest
+
+    private var words: String { request.query["q"]?.trimmingSpaces ?? "" }
+    private var isSearch: Bool { !words.isEmpty || isNarrowed }
+    private var isNarrowed: Bool { ["fits", "runs", "cached"].contains { request.query.flag($0) } }
+    private var limit: Int { min(max(Int(request.query["n"] ?? "") ?? 30, 1), 300) }
+    private var now: Double { place.context.now }
+
+    /// The model that an address of the Hub names which was put into the search.
+    var pastedModel: ModelReference? {
+        guard words.contains("://") || words.hasPrefix("huggingface.co/") || words.hasPrefix("hf.co/") else {
+            return nil
+        }
+        return try? ModelReference(parsing: words, endpoint: place.endpoint)
+    }
+
+    func view() async throws -> PageView {
+        let results = isSearch ? try await searched() : try await here()
+        return PageView(
+            title: words.isEmpty ? "Models" : "\(words)", section: .models,
+            content: [
+                .tag("h1", ["class": isSearch ? "hidden" : ""], "Models"), form(),
+                .tag("div", ["id": "results", "aria-live": "polite"], results),
+            ])
+    }
+
+    // MARK: The search
+
+    private func form() -> HTML {
+        .tag(
+            "form", ["class": "search", "role": "search", "action": "/", "data-replace": "#results"],
+            [
+                .tag("label", ["for": "q", "class": "hidden"], "Search models"),
+                .tag(
+                    "input",
+                    [
+                        "id": "q", "name": "q", "type": "search", "value": words, "autocomplete": "off",
+                        "placeholder": "Search models, or paste an address of the Hub", "spellcheck": "false",
+                    ]),
+                .tag("button", ["class": "primary"], "Search"),
+                .tag(
+                    "div", ["class": "filters"],
+                    [
+                        choice("runs", "Runs here"), choice("fits", "Fits here"),
+                        choice("cached", "On this machine"),
+                        order(),
+                    ]),
+            ])
+    }
+
+    private func choice(_ name: String, _ text: String) -> HTML {
+        .box(
+            "label", "check",
+            [
+                .tag(
+                    "input",
+                    [
+                        "type": "checkbox", "name": name, "value": "1",
+                        "checked": request.query.flag(name) ? "" : nil,
+                    ]), .text(text),
+            ])
+    }
+
+    private func order() -> HTML {
+        let orders: [(ModelQuery.Sort, String)] = [
+            (.relevance, "Best match"), (.downloads, "Most downloads"), (.likes, "Most likes"),
+            (.updated, "Newest"),
+            (.size, "Largest"),
+        ]
+        let options = orders.map { sort, text in
+            HTML.tag(
+                "option",
+                ["value": sort.rawValue, "selected": request.query["sort"] == sort.rawValue ? "" : nil], text)
+        }
+        return .box(
+            "label", "check",
+            [.text("Sort "), .tag("select", ["name": "sort", "aria-label": "Sort"], options)])
+    }
+
+    private func searched() async throws -> [HTML] {
+        var command = ["search", "--limit", "\(limit)"]
+        for flag in ["fits", "runs", "cached"] where request.query.flag(flag) { command.append("--\(flag)") }
+        if let sort = request.query["sort"].flatMap(ModelQuery.Sort.init(rawValue:)) {
+            command += ["--sort", sort.rawValue]
+        }
+        let answer = try await place.ask(command + (words.isEmpty ? [] : ["--", words]))
+        let models = answer.document["models"]?.array ?? []
+        var parts: [HTML] = []
+        if let suggestion = answer.document["suggestion"]?.string {
+            let address = "/?q=\(PercentEncoding.encode(suggestion))"
+            parts.append(.tag("p", [:], [.text("Did you mean "), .link(address, suggestion), .text("?")]))
+        }
+        if let error = answer.error {
+            parts.append(
+                .tag(
+                    "p", ["class": "note caution"],
+                    "\(error.text). These are models that the catalog on this machine knows."))
+        }
+        let count = Humanize.plural(models.count, "model")
+        parts.append(.tag("h2", ["class": "faint small"], models.isEmpty ? "No model was found" : count))
+        parts += [.box("ul", "models", models.map(row)), more(models.count), PageParts.notes(answer)]
+        return parts
+    }
+
+    private func more(_ count: Int) -> HTML {
+        guard count == limit, limit < 300 else { return [] }
+        var query = request.query
+        query["n"] = "\(limit * 2)"
+        return .tag(
+            "p", [:],
+            [
+                .tag(
+                    "a", ["href": "/?\(query.text)", "class": "button", "data-replace": "#results"],
+                    "Show more")
+            ])
+    }
+
+    private func row(_ model: JSON) -> HTML {
+        let id = model["id"]?.string ?? ""
+        let facts = [
+            PageParts.count(model["parameters"]).nonEmpty.map { "\($0) parameters" }, model["task"]?.string,
+            model["license"]?.string,
+            PageParts.count(model["downloads"]).nonEmpty.map { "\($0) downloads" },
+        ].compactMap { $0 }
+        var marks: [HTML] = []
+        if model["cached"]?.bool == true { marks.append(PageParts.badge("on this machine", "good")) }
+        if model["gated"]?.string != nil { marks.append(PageParts.badge("gated", "caution")) }
+        return .box(
+            "li", "model",
+            [
+                .box("div", "grow", [name(id), .box("div", "facts", [.text(facts.joined(separator: " · "))])]),
+                .box("div", "marks", marks),
+                .box("div", "runs", [verdict(model["runs"]), .tag("span", ["class": "size"], weight(model))]),
+            ])
+    }
+
+    private func weight(_ model: JSON) -> String {
+        PageParts.size(model["weights_bytes"]).nonEmpty ?? PageParts.size(model["size_bytes"])
+    }
+
+    private func name(_ id: String) -> HTML {
+        let parts = id.split(separator: "/", maxSplits: 1).map(String.init)
+        let text: [HTML] =
+            parts.count == 2
+            ? [.tag("span", ["class": "faint"], "\(parts[0])/"), .tag("b", [:], parts[1])] : [.tag("b", [:], id)]
+        return .tag("a", ["href": ModelPage.address(id: id), "class": "name"], text)
+    }
+
+    private func verdict(_ runs: JSON?) -> HTML {
+        guard let runs, let isPossible = runs["possible"]?.bool else { return [] }
+        guard isPossible else {
+            return .tag("span", ["class": "faint", "title": runs["why"]?.string], "does not run here")
+        }
+        let rate = runs["tokens_per_second"]?.double.map { "about \(RunVerdict.rounded($0)) tokens/s" }
+        return .tag("span", ["class": "good"], rate.map { "runs here, \($0)" } ?? "runs here")
+    }
+
+    // MARK: This machine
+
+    private func here() async throws -> [HTML] {
+        let answer = try await place.ask(["ls"])
+        let models = (answer.document["models"]?.array ?? []).filter { $0["kind"]?.string == "model" }
+        var parts: [HTML] = []
+        if models.isEmpty {
+            parts.append(
+                .box(
+                    "section", "card empty",
+                    [
+                        .tag("h2", [:], "No model is on this machine yet"),
+                        .tag("p", [:], "Search for one above, or begin with one of these."),
+                    ]))
+        } else {
+            parts += [
+                .tag("h2", [:], "On this machine"), .box("ul", "models", models.map(cached)),
+                .tag(
+                    "p", ["class": "faint small"],
+                    "\(Humanize.plural(models.count, "model")), \(PageParts.size(answer.document["total_bytes"])); \(PageParts.size(answer.document["disk_free_bytes"])) free on the disk"
+                ), PageParts.notes(answer),
+            ]
+        }
+        return parts + [try await curated()]
+    }
+
+    private func cached(_ model: JSON) -> HTML {
+        let id = model["id"]?.string ?? ""
+        var marks: [HTML] = []
+        if model["pinned"]?.bool == true { marks.append(PageParts.badge("pinned")) }
+        if model["damaged"]?.bool == true { marks.append(PageParts.badge("damaged", "bad")) }
+        if model["complete"]?.bool == false { marks.append(PageParts.badge("incomplete", "caution")) }
+        let tried = model["tried"].map { tried -> String in
+            let rate = tried["tokens_per_second"]?.double.map { ", \(RunVerdict.rounded($0)) tokens/s" } ?? ""
+            return "tried: \(tried["verdict"]?.string ?? "")\(rate)"
+        }
+        let refs = (model["revisions"]?.array ?? []).flatMap { $0["refs"]?.array ?? [] }.compactMap(\.string)
+        let used: [HTML] =
+            model["last_used_at"]?.string.map { [.text("used "), PageParts.age($0, now: now)] }
+            ?? [.text("never used")]
+        let facts = [refs.joined(separator: ", "), tried ?? ""].filter { !$0.isEmpty }.joined(separator: " · ")
+        return .box(
+            "li", "model",
+            [
+                .box(
+                    "div", "grow",
+                    [name(id), .box("div", "facts", [.text(facts), .text(facts.isEmpty ? "" : " · ")] + used)]),
+                .box("div", "marks", marks),
+                .box("div", "runs", [.tag("span", ["class": "size"], PageParts.size(model["size_bytes"]))]),
+            ])
+    }
+
+    /// What a newcomer can begin with: the curated models that run here and fit.
+    private func curated() async throws -> HTML {
+        let answer = try await place.ask(["registry", "ls"])
+        let fitting = (answer.document["models"]?.array ?? []).filter { entry in
+            entry["recommended"]?.bool == true && entry["runs"]?["possible"]?.bool == true
+                && entry["cached"]?.bool != true
+        }
+        guard !fitting.isEmpty else { return [] }
+        return .group([
+            .tag("h2", [:], "Good models for this machine"),
+            .box("ul", "tiles", fitting.prefix(9).map(tile)),
+        ])
+    }
+
+    private func tile(_ entry: JSON) -> HTML {
+        let id = entry["id"]?.string ?? ""
+        let facts = [
+            PageParts.count(entry["parameters"]).nonEmpty.map { "\($0) parameters" },
+            PageParts.size(entry["size_bytes"]).nonEmpty,
+        ].compactMap { $0 }
+        return .box(
+            "li", "tile",
+            [
+                .tag("a", ["href": ModelPage.address(id: id), "class": "name"], entry["name"]?.string ?? id),
+                .box("p", "facts", [.text(entry["description"]?.string ?? "")]),
+                .box("p", "facts", [.text(facts.joined(separator: " · "))]),
+            ])
+    }
+}
+
+extension String {
+    /// nil where it is empty.
+    var nonEmpty: String? { isEmpty ? nil : self }
+
+    fileprivate var trimmingSpaces: String {
+        split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+}

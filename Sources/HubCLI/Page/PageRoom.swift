@@ -1,0 +1,195 @@
+import HubCore
+import HubServer
+
+/// The web page, as a room behind the front door: `/` and what is below `/-/`, which no repository's name begins with.
+struct PageRoom: ServerRoom {
+    let place: PagePlace
+    let session: PageSession
+    private var frame: PageFrame { PageFrame(hasAPI: place.hasAPI) }
+
+    func claims(_ parts: [String]) -> Bool { parts.first == "-" }
+
+    func claims(_ parts: [String], of request: HTTPRequest) -> Bool {
+        claims(parts) || (parts == [""] && request.headers["Accept"]?.contains("text/html") == true)
+    }
+
+    func route(_ parts: [String]) -> String { "page" }
+
+    func respond(to request: HTTPRequest) -> HTTPResponse {
+        var response: HTTPResponse
+        do { response = try answer(request) } catch { response = failure(AIError.wrapping(error), request) }
+        response.headers.merge(PageFrame.headers)
+        return response
+    }
+
+    private func answer(_ request: HTTPRequest) throws -> HTTPResponse {
+        guard PageSession.isOwnOrigin(request) || isNavigation(request) else {
+            return refusal(403, "a page of another origin may not use this one", request)
+        }
+        let parts: [String]
+        let query: HTTPQuery
+        do throws(HTTPFault) { (parts, query) = (try request.pathParts(), try request.query()) } catch {
+            return refusal(error.status, error.reason, request)
+        }
+        let rest = Array(parts.dropFirst())
+        if rest.first == "assets", let asset = PageAssets.response(Array(rest.dropFirst())) { return asset }
+        if rest == ["login"] { return login(request) }
+        guard session.isOpen(request) || !session.needsLogin else { return loginForm(status: 401) }
+        switch request.method {
+        case "GET", "HEAD":
+            if rest == ["session"] { return tokenAnswer(request) }
+            let asked = PageRequest(parts: rest, query: query, address: request.origin, body: nil)
+            return try withSession(request, Blocking.wait { try await view(asked) })
+        case "POST":
+            guard session.mayChange(request) else {
+                return refusal(403, "this session is over; load the page again", request)
+            }
+            guard let body = try? JSON.parse(request.body) else {
+                return refusal(400, "the body is not JSON", request)
+            }
+            let asked = PageRequest(parts: rest, query: query, address: request.origin, body: body)
+            return try Blocking.wait { .json(try await change(asked)) }
+        default: return HubFault.method(allowed: "GET, HEAD, POST").response
+        }
+    }
+
+    /// A link on another site may lead here; what it leads to is only shown.
+    private func isNavigation(_ request: HTTPRequest) -> Bool {
+        request.method == "GET" && request.headers["Origin"] == nil
+            && request.headers["Sec-Fetch-Mode"] == "navigate" && request.headers["Sec-Fetch-Dest"] == "document"
+    }
+
+    // MARK: Sessions
+
+    private func withSession(_ request: HTTPRequest, _ response: HTTPResponse) -> HTTPResponse {
+        var response = response
+        if !session.isOpen(request), let cookie = session.open(request) { response.headers["Set-Cookie"] = cookie }
+        return response
+    }
+
+    private func tokenAnswer(_ request: HTTPRequest) -> HTTPResponse {
+        guard let token = session.token(for: request) else {
+            // The browser asks again with the cookie.
+            return withSession(request, .json(.object(["token": .null])))
+        }
+        return .json(.object(["token": .string(token)]), headers: ["Cache-Control": "no-store"])
+    }
+
+    private func login(_ request: HTTPRequest) -> HTTPResponse {
+        guard request.method == "POST" else { return loginForm(status: 200) }
+        let form = try? HTTPQuery(String(decoding: request.body, as: UTF8.self))
+        guard PageSession.isOwnOrigin(request), let cookie = session.open(request, showing: form?["token"]) else {
+            return loginForm(status: 401, isWrong: true)
+        }
+        return HTTPResponse(303, headers: ["Location": "/", "Set-Cookie": cookie])
+    }
+
+    private func loginForm(status: Int, isWrong: Bool = false) -> HTTPResponse {
+        frame.response(
+            PageView(
+                title: "Sign in",
+                content: [
+                    .tag(
+                        "form", ["class": "card login", "method": "post", "action": "/-/login"],
+                        [
+                            .tag("h1", [:], "Sign in"),
+                            .tag("p", [:], "This server is for people who have its token (HUB_SERVE_TOKEN)."),
+                            isWrong ? .tag("p", ["class": "bad", "role": "alert"], "That is not its token.") : [],
+                            .tag("label", ["for": "token"], "Token"),
+                            .tag(
+                                "input",
+                                [
+                                    "id": "token", "name": "token", "type": "password", "required": "",
+                                    "autocomplete": "current-password", "autofocus": "",
+                                ]),
+                            .tag("button", ["class": "primary"], "Sign in"),
+                        ])
+                ]), status: status)
+    }
+
+    // MARK: Failures
+
+    private func failure(_ error: AIError, _ request: HTTPRequest) -> HTTPResponse {
+        let status =
+            switch error.code {
+            case .repositoryNotFound, .revisionNotFound, .fileNotFound, .nothingMatches, .notCached: 404
+            case .invalidInput: 400
+            case .unauthorized, .gated, .forbidden: 403
+            case .unreachable, .timedOut, .connectionLost, .serverError, .serviceUnavailable: 502
+            case .offline: 503
+            default: 500
+            }
+        return refusal(status, error.message, advice: error.recoverySuggestion, request)
+    }
+
+    private func refusal(_ status: Int, _ text: String, advice: String? = nil, _ request: HTTPRequest)
+        -> HTTPResponse
+    {
+        let (text, advice) = (Secrets.masked(in: text), advice.map(Secrets.masked))
+        guard request.method == "GET", request.headers["Accept"]?.contains("text/html") == true else {
+            return .json(
+                .object(["error": .object(["message": .string(text), "advice": advice.map { .string($0) }])]),
+                status: status)
+        }
+        let view = PageView(
+            title: "Something is wrong",
+            content: [
+                .box(
+                    "section", "card",
+                    [
+                        .tag("h1", [:], status == 404 ? "Not found" : "That did not work"), .tag("p", [:], text),
+                        advice.map { .tag("p", ["class": "faint"], $0) } ?? [],
+                        .tag("p", [:], [.link("/", "All models")]),
+                    ])
+            ])
+        return frame.response(view, status: status)
+    }
+}
+
+extension PageRoom {
+    /// What is read.
+    private func view(_ request: PageRequest) async throws -> HTTPResponse {
+        let parts = request.parts
+        switch parts.first {
+        case nil: return try await models(request)
+        case "models"?, "datasets"?, "spaces"?:
+            return frame.response(try await ModelPage(place: place, request: request).view())
+        case "storage"? where parts.count == 1:
+            return frame.response(try await StoragePage(place: place).view())
+        case "downloads"? where parts.count == 1:
+            return frame.response(try await DownloadsPage(place: place).view())
+        case "downloads"? where parts == ["downloads", "state"]: return .json(place.downloads.json)
+        case "chat"? where parts.count == 1 && place.hasAPI:
+            return frame.response(try await ChatPage(place: place, request: request).view())
+        case "chat"? where parts == ["chat", "list"]: return .json(try await ChatPage.list(place, request))
+        case "chat"? where parts.count == 3 && parts[1] == "one":
+            return .json(try await ChatPage.one(place, parts[2]))
+        case "machine"? where parts.count == 1:
+            return frame.response(try await MachinePage(place: place, request: request).view())
+        case "machine"? where parts == ["machine", "state"]: return .json(MachinePage.state(place))
+        default: throw AIError(.fileNotFound, "there is no such page")
+        }
+    }
+
+    /// The list, or for an address of the Hub the model that it names.
+    private func models(_ request: PageRequest) async throws -> HTTPResponse {
+        let page = ModelsPage(place: place, request: request)
+        if let model = page.pastedModel {
+            return HTTPResponse(303, headers: ["Location": ModelPage.address(model)])
+        }
+        return frame.response(try await page.view())
+    }
+
+    /// What changes something; its answer is JSON.
+    private func change(_ request: PageRequest) async throws -> JSON {
+        let parts = request.parts
+        switch parts.first {
+        case "storage"? where parts.count == 2: return try await StorageChange(place: place).run(parts[1], request)
+        case "chat"? where parts.count == 2: return try await ChatPage.change(parts[1], place, request)
+        case "downloads"? where parts.count == 1: return try await place.downloads.start(request, place)
+        case "downloads"? where parts.count == 3:
+            return try await place.downloads.change(parts[1], verb: parts[2], place)
+        default: throw AIError(.fileNotFound, "there is no such page")
+        }
+    }
+}

@@ -1,0 +1,207 @@
+// What every view shares: elements, requests, messages, and parts of a page that are replaced in place.
+
+/** An element. Texts become text nodes, never markup. */
+export function el(name, attributes = {}, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else node.setAttribute(key, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+/** `12.3 MB`, as the program writes sizes. */
+export function size(bytes) {
+  const units = ["B", "kB", "MB", "GB", "TB", "PB"];
+  let value = bytes, unit = 0;
+  while (value >= 999.95 && unit < units.length - 1) { value /= 1000; unit += 1; }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
+}
+
+/** `1 min 20 s`. */
+export function duration(seconds) {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+// The token of this browser's session; asked for before the first change, and again when the server has forgotten it.
+let token = null;
+
+async function session() {
+  for (let round = 0; round < 2 && !token; round += 1) {
+    const answer = await fetch("/-/session", { headers: { Accept: "application/json" } });
+    if (answer.ok) token = (await answer.json()).token;
+  }
+  return token;
+}
+
+/** A request to this server, with the session's token where it changes something. */
+export async function request(method, address, body, { session: needsSession = false, ...options } = {}) {
+  for (let round = 0; ; round += 1) {
+    const headers = { Accept: "application/json" };
+    if (method !== "GET") headers["Content-Type"] = "application/json";
+    if (method !== "GET" || needsSession) {
+      headers["X-Hub-Session"] = (await session()) ?? "";
+    }
+    const answer = await fetch(address, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), ...options });
+    if (answer.status !== 403 || method === "GET" || round > 0) return answer;
+    token = null;
+  }
+}
+
+/** The JSON of an answer; throws what the server says is wrong. */
+async function json(method, address, body) {
+  let answer;
+  try { answer = await request(method, address, body); } catch { throw new Error("the server does not answer"); }
+  const document = await answer.json().catch(() => ({}));
+  const error = document.error;
+  if (!answer.ok) throw new Error([error?.message ?? `the server answers ${answer.status}`, error?.advice].filter(Boolean).join(". "));
+  return document;
+}
+
+export const get = (address) => json("GET", address);
+export const post = (address, body = {}) => json("POST", address, body);
+
+/** A message that goes by itself, perhaps with something to do. */
+export function toast(text, action) {
+  const node = el("div", { class: "toast" }, el("span", { class: "grow" }, text), action ?? null);
+  document.getElementById("toasts").append(node);
+  setTimeout(() => node.remove(), action ? 15000 : 6000);
+  return node;
+}
+
+/** What went wrong; it stays until it is closed. */
+export function alertOf(error) {
+  const node = el("div", { class: "toast" }, el("span", { class: "grow" }, error.message ?? String(error)));
+  node.append(el("button", { type: "button", "aria-label": "Close", onclick: () => node.remove() }, "✕"));
+  const place = document.getElementById("alerts");
+  place.replaceChildren(node);
+}
+
+/** Runs what a button does, once at a time, and shows what went wrong. */
+export async function working(button, work) {
+  button.disabled = true;
+  try { return await work(); } catch (error) { alertOf(error); } finally { button.disabled = false; }
+}
+
+// navigator.clipboard is missing on plain http from another machine.
+export async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = el("textarea", { class: "hidden", "aria-hidden": "true" });
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+}
+
+/** Loads a part of a page anew: the element with that selector, from the page at the address. */
+export async function replace(selector, address) {
+  const place = document.querySelector(selector);
+  place.classList.add("busy");
+  place.setAttribute("aria-busy", "true");
+  try {
+    const answer = await fetch(address, { headers: { Accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const found = page.querySelector(selector);
+    if (found) place.replaceWith(document.importNode(found, true));
+    else alertOf(new Error(page.querySelector("main p")?.textContent ?? "the server does not answer"));
+    document.title = page.title;
+    return document.querySelector(selector);
+  } catch {
+    alertOf(new Error("the server does not answer"));
+  } finally {
+    place.classList.remove("busy");
+    place.removeAttribute("aria-busy");
+  }
+}
+
+document.addEventListener("click", async (event) => {
+  const target = event.target.closest("button, a");
+  if (!target) return;
+  if (target.classList.contains("copy")) {
+    await copy(target.dataset.copy ?? target.parentElement.querySelector("code").textContent);
+    const text = target.textContent;
+    target.textContent = "Copied";
+    setTimeout(() => { target.textContent = text; }, 1500);
+  } else if (target.dataset.download !== undefined) {
+    await working(target, async () => {
+      const { download: model, format, quant } = target.dataset;
+      await post("/-/downloads", { model, format, quant });
+      toast(`Downloading ${model}`, el("a", { href: "/-/downloads", class: "button" }, "Show"));
+      watchDownloads();
+    });
+  } else if (target.dataset.pin !== undefined) {
+    await working(target, async () => {
+      const pinned = target.dataset.pinned !== "1";
+      await post("/-/storage/pin", { model: target.dataset.pin, pinned });
+      location.reload();
+    });
+  } else if (target.dataset.replace && !event.metaKey && !event.ctrlKey && !event.shiftKey) {
+    event.preventDefault();
+    const found = await replace(target.dataset.replace, target.href);
+    found?.querySelector("a, button, input")?.focus({ preventScroll: true });
+    if (target.dataset.auto === undefined) history.replaceState(null, "", target.href);
+  }
+});
+
+// A search answers while it is typed; without scripts the form is sent as it is.
+const form = document.querySelector("form.search");
+if (form) {
+  let latest = 0, timer;
+  const search = async () => {
+    const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+    if (query.get("sort") === "relevance") query.delete("sort");
+    const address = query.size ? `/?${query}` : "/";
+    const text = form.q.value.trim();
+    if (/^(https?:\/\/|hf:\/\/|huggingface\.co\/|hf\.co\/)/.test(text)) return void (location.href = address);
+    const number = ++latest;
+    await replace(form.dataset.replace, address);
+    if (number === latest) history.replaceState(null, "", address);
+  };
+  form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); search(); });
+  form.addEventListener("input", (event) => {
+    clearTimeout(timer);
+    timer = setTimeout(search, event.target.type === "search" ? 350 : 0);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.target.closest("input, textarea, select")) return;
+    event.preventDefault();
+    form.q.focus();
+  });
+}
+
+// The number of downloads in the navigation. Asked for seldom, and only while the page can be seen.
+const listeners = new Set();
+let timer = null;
+
+/** Calls back with the downloads, now and at each change. */
+export function onDownloads(listener) {
+  listeners.add(listener);
+  watchDownloads();
+}
+
+export function watchDownloads() {
+  clearTimeout(timer);
+  if (document.hidden) return;
+  get("/-/downloads/state").then(({ downloads }) => {
+    const active = downloads.filter((one) => !["done", "failed", "cancelled"].includes(one.state)).length;
+    const count = document.getElementById("downloads-count");
+    if (count) {
+      count.hidden = active === 0;
+      count.replaceChildren(String(active), el("span", { class: "hidden" }, " running"));
+    }
+    for (const listener of listeners) listener(downloads);
+    clearTimeout(timer);
+    if (active || listeners.size) timer = setTimeout(watchDownloads, active ? (listeners.size ? 700 : 3000) : 5000);
+  }).catch(() => {
+    clearTimeout(timer);
+    if (listeners.size) timer = setTimeout(watchDownloads, 3000);
+  });
+}
+document.addEventListener("visibilitychange", watchDownloads);
+watchDownloads();
