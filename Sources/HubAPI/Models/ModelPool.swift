@@ -1,5 +1,5 @@
 import HubCore
-package import InferenceKit
+import InferenceKit
 
 /// The models that are open: opened when they are first asked for, closed when nobody has used them for a while or their
 /// memory is needed.

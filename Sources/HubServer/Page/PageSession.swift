@@ -1,4 +1,4 @@
-package import HubCore
+import HubCore
 
 /// Who may use the page, and which requests come from it.
 ///

@@ -1,4 +1,4 @@
-package import HubCore
+import HubCore
 
 /// What an honest router answers: the Hub's mapping, its list of models, and every task, all deterministic. For tests of
 /// what goes right, and for Python's clients.
