@@ -11,6 +11,7 @@ enum Benchmarks {
             if try await EngineTask.run(words) { return }
             if try CatalogTasks.run(words) || FormatTasks.run(words) || TokenizerTask.run(words)
                 || GrammarTask.run(words) || VectorTask.run(words) || ServerLoad.run(words)
+                || ChatLoad.run(words)
             {
                 return
             }

@@ -50,6 +50,7 @@ enum EngineTask {
             case "bandwidth": rates.append(try await model.memoryBandwidth())
             case "with guesses": rates.append(try await generate(model, 0, 8, 256, guesses: true).tokensPerSecond)
             case "without guesses": rates.append(try await generate(model, 0, 8, 256).tokensPerSecond)
+            case "chats of 8": rates.append(try await chats(model, run))
             case "decode of 8": rates.append(try await together(model, run))
             case "answers":
                 let start = ContinuousClock.now
@@ -105,6 +106,25 @@ enum EngineTask {
         let end = times.compactMap(\.last).min()!
         let count = times.joined().count { $0 > start && $0 <= end }
         return Double(count) / ((end - start) / .seconds(1))
+    }
+
+    /// Eight texts at once as ``ChatLoad`` asks for them.
+    private static func chats(_ model: LanguageModel, _ run: Int) async throws -> Double {
+        let config = GenerateConfig.precise.ignoresEndOfSequence(true).maxTokens(ChatLoad.tokens)
+        return try await withThrowingTaskGroup(of: (first: Double, last: Double).self) { group in
+            for number in 0..<ChatLoad.texts {
+                group.addTask {
+                    let prompt = ChatLoad.text(run * ChatLoad.texts + number, 8)
+                    var first: Double?
+                    for try await chunk in model.generate(prompt: prompt, config: config) where chunk.tokenId != nil
+                    {
+                        first = first ?? Clock.seconds
+                    }
+                    return (first ?? 0, Clock.seconds)
+                }
+            }
+            return ChatLoad.speed(try await group.reduce(into: []) { $0.append($1) })
+        }
     }
 
     private static func weights(of file: String) throws -> Int64 {

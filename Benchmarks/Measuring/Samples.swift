@@ -17,6 +17,7 @@ enum Measure: String {
     case wall
     case processor = "cpu"
     case memory = "peak memory"
+    case serverMemory = "the server's memory"
     case rate
     case requests
     case survived = "went on and verified"
@@ -32,6 +33,7 @@ enum Measure: String {
     case lost
     case growth = "memory growth"
     case load
+    case delay
     case encoding
     case decoding
     case scan
@@ -65,9 +67,10 @@ enum Measure: String {
     /// What a value of about this size is multiplied with and called.
     private func scale(_ value: Double) -> (factor: Double, unit: String) {
         switch self {
-        case .wall, .processor, .percentile, .late, .load, .start, .search: value < 1 ? (1e3, " ms") : (1, " s")
+        case .wall, .processor, .percentile, .late, .load, .delay, .start, .search:
+            value < 1 ? (1e3, " ms") : (1, " s")
         case .tokenCost, .worstTokenCost: value < 1e-3 ? (1e6, " µs") : (1e3, " ms")
-        case .memory, .growth, .again, .sent: (1 / .mebibyte, " MiB")
+        case .memory, .serverMemory, .growth, .again, .sent: (1 / .mebibyte, " MiB")
         case .rate, .encoding, .decoding, .scan: (1e-6, " MB/s")
         case .requests, .survived, .lost: (1, "")
         case .prompt, .decode: (1, " tokens/s")
@@ -80,8 +83,9 @@ enum Measure: String {
     /// The unit of the values in the JSON document.
     var unit: String {
         switch self {
-        case .wall, .processor, .percentile, .late, .load, .start, .search, .tokenCost, .worstTokenCost: "seconds"
-        case .memory, .growth, .again, .sent: "bytes"
+        case .wall, .processor, .percentile, .late, .load, .delay, .start, .search, .tokenCost, .worstTokenCost:
+            "seconds"
+        case .memory, .serverMemory, .growth, .again, .sent: "bytes"
         case .rate, .encoding, .decoding, .scan: "bytes_per_second"
         case .requests, .lost: "requests"
         case .survived: "pulls"

@@ -116,8 +116,9 @@ final class LoadConnection {
 
     deinit { close(socket) }
 
-    func send(_ path: String) throws {
-        let request = "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    /// - Parameter isWhole: whether this is a request, and not the path of one.
+    func send(_ path: String, isWhole: Bool = false) throws {
+        let request = isWhole ? path : "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
         let count = request.utf8.count
         guard Libc.send(socket, request, count, Int32(MSG_NOSIGNAL)) == count else {
             throw AIError(.connectionLost, "the server has closed the connection")

@@ -25,8 +25,18 @@ struct Engine {
         }
         (self.suite, self.own, self.python) = (suite, own, python)
         box = try Sandbox(suite.folder("engine"))
-        folder = suite.options.models ?? suite.folder("engine-models")
-        try suite.runner.run(Command(python, ["Benchmarks/inference_models.py", folder], in: box.environment))
+        folder = try Self.models(suite)
+    }
+
+    /// The folder of the random models, which are made if they are not there.
+    static func models(_ suite: Suite) throws -> String {
+        guard case .at(let python) = suite.tools.enginePython else {
+            throw AIError(.ioError, "the models are made by Python: \(suite.options.whyNoEngine)")
+        }
+        let folder = suite.options.models ?? suite.folder("engine-models")
+        let environment = try Sandbox(suite.folder("engine")).environment
+        try suite.runner.run(Command(python, ["Benchmarks/inference_models.py", folder], in: environment))
+        return folder
     }
 
     private func hub(

@@ -4,22 +4,15 @@ import HubCore
 enum Serving {
     private static let (ours, theirs) = ("curl from the mirror", "curl from nginx")
 
-    static func measurements(_ suite: Suite) throws -> [any Measurement] {
-        guard case .at(let curl) = suite.tools.curl else { throw AIError(.ioError, "curl is not installed") }
-        return try warm(suite, curl) + cold(suite, curl) + [ManyConnections(suite)]
-    }
-
     /// 1 GiB that is in the cache, to one and to eight clients.
-    private static func warm(_ suite: Suite, _ curl: String) throws -> [any Measurement] {
-        let weights = try Weights("mirrored", files: 1, size: 1 << 30, suite)
+    static func warm(_ suite: Suite) throws -> [any Measurement] {
+        let curl = try Self.curl(suite)
+        let weights = try Weights("mirrored-1024", files: 1, size: 1 << 30, suite)
         let hub = try suite.server(weights.root)
-        let mirror = try MirrorServer(of: hub.address, "mirror", suite)
+        let mirror = try MirrorServer(of: hub.address, "warm-mirror", suite)
         let path = "/\(weights.model)/resolve/main/\(weights.files[0].name)"
-        func command(_ address: String, _ clients: Int) -> Command {
-            let targets = (0..<clients).flatMap { _ in ["-o", "/dev/null", address] }
-            return Command(curl, ["-sSfZ", "--parallel-max", "\(clients)"] + targets, in: mirror.box.environment)
-        }
-        try suite.runner.run(command(mirror.address + path, 1))
+        func fetch(_ address: String, _ clients: Int) -> Command { command(curl, address, clients, mirror.box) }
+        try suite.runner.run(fetch(mirror.address + path, 1))
         var servers: [AnyObject] = [hub, mirror]
         var content: ContentServer?
         if let nginx = suite.tools.nginx.path {
@@ -30,20 +23,20 @@ enum Serving {
         return [1, 8].map { clients in
             Contest(
                 work: "1 GiB from a warm mirror to \(clients == 1 ? "one client" : "\(clients) clients at once")",
-                measures: [.wall, .memory],
+                measures: [.wall, .serverMemory],
                 // As fast as nine tenths of nginx.
                 bars: [
-                    Bar(.wall, .share(1 / 0.9), beside: theirs), Bar(.memory, .most(64 * .mebibyte)),
+                    Bar(.wall, .share(1 / 0.9), beside: theirs), Bar(.serverMemory, .most(64 * .mebibyte)),
                 ], warmUps: 1,
                 ours: Contestant(
-                    name: ours, command: command(mirror.address + path, clients),
-                    inspect: { _ in [.memory: try mirror.memory()] }, bytes: Int64(clients) * weights.bytes),
+                    name: ours, command: fetch(mirror.address + path, clients),
+                    inspect: { _ in [.serverMemory: try mirror.memory()] }, bytes: Int64(clients) * weights.bytes),
                 peers: [
                     content.map { server in
-                        .present(
+                        Peer.present(
                             Contestant(
                                 name: theirs,
-                                command: command(
+                                command: fetch(
                                     "\(server.address)/\(weights.model)/\(weights.files[0].name)", clients),
                                 bytes: Int64(clients) * weights.bytes))
                     } ?? .missing(name: theirs, reason: suite.options.whyNoNginx)
@@ -52,40 +45,89 @@ enum Serving {
         }
     }
 
-    /// 1 GiB that is not there, over a line of 100 MB/s.
-    private static func cold(_ suite: Suite, _ curl: String) throws -> [any Measurement] {
-        let weights = try Weights("mirrored", files: 1, size: 1 << 30, suite)
-        let hub = try suite.server(weights.root, ["--total-rate", "100000000"])
-        let mirror = try MirrorServer(of: hub.address, "cold-mirror", suite)
-        let path = "/\(weights.model)/resolve/main/\(weights.files[0].name)"
-        func contestant(_ name: String, _ address: String, _ clients: Int) -> Contestant {
-            let targets = (0..<clients).flatMap { _ in ["-o", "/dev/null", address + path] }
+    /// Files that are not there, over a line that all connections to upstream share.
+    static func cold(_ suite: Suite) throws -> [any Measurement] {
+        let (direct, one, twenty) = ("curl directly", "one client", "20 clients at once")
+        let large = try Line(size: 1 << 30, rate: 100_000_000, suite)
+        // Of these, 20 do not keep this machine busy, so that only the mirror's own delay is seen.
+        let small = try Line(size: 256 << 20, rate: 25_000_000, suite)
+        var contests = [
+            Contest(
+                work: "\(large.name), cold", measures: [.wall], bars: [Bar(.wall, .share(1.05), beside: direct)],
+                ours: large.contestant(one, 1), peers: [.present(large.contestant(direct, 1, isDirect: true))],
+                servers: large.servers)
+        ]
+        for line in [large, small] {
+            contests.append(
+                Contest(
+                    work: "\(line.name), cold, to 20 clients at once", measures: [.wall, .sent, .serverMemory],
+                    bars: [
+                        Bar(.wall, .share(1.1), beside: one), Bar(.sent, .most(Double(line.weights.bytes))),
+                        Bar(.serverMemory, .most(64 * .mebibyte)),
+                    ],
+                    ours: line.contestant(twenty, 20), peers: [.present(line.contestant(one, 1))],
+                    servers: line.servers))
+        }
+        if let nginx = suite.tools.nginx.path {
+            let weights = large.weights
+            let content = try ContentServer(weights.root, nginx: nginx, folder: suite.folder("nginx-beside-cold"))
+            let name = "nginx, which has the file, to 20"
+            contests[1].servers.append(content)
+            contests[1].peers.append(
+                .present(
+                    Contestant(
+                        name: name,
+                        command: command(
+                            large.curl, "\(content.address)/\(weights.model)/\(weights.files[0].name)", 20,
+                            large.mirror.box))))
+        }
+        return contests
+    }
+
+    static func connections(_ suite: Suite) -> [any Measurement] { [ManyConnections(suite)] }
+
+    private static func curl(_ suite: Suite) throws -> String {
+        guard case .at(let curl) = suite.tools.curl else { throw AIError(.ioError, "curl is not installed") }
+        return curl
+    }
+
+    /// Fetches a file this many times at once, by one process.
+    private static func command(_ curl: String, _ address: String, _ clients: Int, _ box: Sandbox) -> Command {
+        let targets = (0..<clients).flatMap { _ in ["-o", "/dev/null", address] }
+        return Command(curl, ["-sSfLZ", "--parallel-max", "\(clients)"] + targets, in: box.environment)
+    }
+
+    /// A file of a Hub behind a slow line, and a mirror of it.
+    private struct Line {
+        let name: String
+        let weights: Weights
+        let hub: SimulatedHub
+        let mirror: MirrorServer
+        let curl: String
+
+        init(size: Int64, rate: Int, _ suite: Suite) throws {
+            curl = try Serving.curl(suite)
+            name = "\(size >> 20) MiB through a mirror, upstream at \(rate / 1_000_000) MB/s"
+            weights = try Weights("mirrored-\(size >> 20)", files: 1, size: size, suite)
+            hub = try suite.server(weights.root, ["--total-rate", "\(rate)"])
+            mirror = try MirrorServer(of: hub.address, "mirror-\(size >> 20)", suite)
+        }
+
+        var servers: [AnyObject] { [hub, mirror] }
+
+        func contestant(_ name: String, _ clients: Int, isDirect: Bool = false) -> Contestant {
+            let address = isDirect ? hub.address : mirror.address
+            let path = "/\(weights.model)/resolve/main/\(weights.files[0].name)"
             return Contestant(
-                name: name,
-                command: Command(
-                    curl, ["-sSfLZ", "--parallel-max", "\(clients)"] + targets, in: mirror.box.environment),
+                name: name, command: Serving.command(curl, address + path, clients, mirror.box),
                 prepare: {
                     try mirror.forget()
                     try hub.forget()
                 },
-                inspect: { _ in [.sent: Double(try hub.traffic().contentBytes), .memory: try mirror.memory()] })
+                inspect: { _ in
+                    [.sent: Double(try hub.traffic().contentBytes), .serverMemory: try mirror.memory()]
+                })
         }
-        let (direct, one, twenty) = ("curl directly", "one client", "20 clients at once")
-        return [
-            Contest(
-                work: "1 GiB through a cold mirror, upstream at 100 MB/s", measures: [.wall],
-                bars: [Bar(.wall, .share(1.05), beside: direct)],
-                ours: contestant(one, mirror.address, 1),
-                peers: [.present(contestant(direct, hub.address, 1))], servers: [hub, mirror]),
-            Contest(
-                work: "the same to 20 clients at once", measures: [.wall, .sent, .memory],
-                bars: [
-                    Bar(.wall, .share(1.1), beside: one), Bar(.sent, .most(Double(weights.bytes))),
-                    Bar(.memory, .most(64 * .mebibyte)),
-                ],
-                ours: contestant(twenty, mirror.address, 20),
-                peers: [.present(contestant(one, mirror.address, 1))], servers: [hub, mirror]),
-        ]
     }
 
     /// Idle and active connections to one server.

@@ -56,23 +56,31 @@ enum Travelling {
 /// Of 128 tensors of 2 MiB a tenth changes; the bytes that the server sends for the new revision.
 private struct DeltaPull: Measurement {
     private static let (tensors, length) = (128, 2 << 20)
-    private let model: String
-    private let path: String
+    private let size: Int64
+    /// The server of the fine-tune: it reads its files once, so the base has one of its own.
     private let server: SimulatedHub
+    private let first: SimulatedHub
     private let box: Sandbox
-    private let command: Command
+    private let (base, tuned): (Command, Command)
 
     let work = "pull a fine-tune that changes a tenth of 256 MiB, its base being cached"
 
     init(_ suite: Suite) throws {
-        let root = Path.join(suite.largeFolder, "served-delta")
-        model = "\(Repositories.owner)/delta"
-        path = Path.join(root, "\(model)/model.safetensors")
-        try FileSystem.createDirectories(Path.parent(path))
-        try Self.write(path, isTuned: false)
-        server = try suite.server(root)
-        box = try Sandbox(Path.join(suite.largeFolder, "delta-home"), address: server.address)
-        command = suite.hub(["pull", model, "--quiet"], box)
+        let model = "\(Repositories.owner)/delta"
+        func serve(_ name: String, isTuned: Bool) throws -> (SimulatedHub, Int64) {
+            let root = Path.join(suite.largeFolder, name)
+            let path = Path.join(root, "\(model)/model.safetensors")
+            try FileSystem.createDirectories(Path.parent(path))
+            try Self.write(path, isTuned: isTuned)
+            return (try suite.server(root), try FileSystem.status(path)?.size ?? 0)
+        }
+        let (first, _) = try serve("served-delta", isTuned: false)
+        (server, size) = try serve("served-tuned", isTuned: true)
+        let home = Path.join(suite.largeFolder, "delta-home")
+        box = try Sandbox(home, address: first.address)
+        base = suite.hub(["pull", model, "--quiet"], box)
+        tuned = suite.hub(["pull", model, "--quiet"], try Sandbox(home, address: server.address))
+        self.first = first
     }
 
     /// - Parameter isTuned: whether every tenth tensor has other values.
@@ -104,18 +112,17 @@ private struct DeltaPull: Measurement {
         for run in 0..<runs {
             progress.step("\(work): run \(run + 1) of \(runs)")
             try box.reset()
-            try Self.write(path, isTuned: false)
-            try runner.run(command)
-            try Self.write(path, isTuned: true)
+            try runner.run(base)
             try server.forget()
-            try runner.run(command)
-            sent.append(Double(try server.traffic().contentBytes))
+            try runner.run(tuned)
+            let bytes = try server.traffic().contentBytes
+            guard bytes > 0 else { throw AIError(.protocolViolation, "nothing of the fine-tune was fetched") }
+            sent.append(Double(bytes))
         }
-        let bytes = Double(try FileSystem.status(path)?.size ?? 0)
         return Outcome(rows: [
             Row(
                 work: work, measure: .sent, ours: .init("hub pull", Samples(values: sent)),
-                limit: .most(0.12 * bytes))
+                limit: .most(0.12 * Double(size)))
         ])
     }
 }

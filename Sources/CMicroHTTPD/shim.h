@@ -6,8 +6,10 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 /// Callbacks of the library, each with `context` first. They live as long as the daemon.
@@ -40,8 +42,9 @@ static inline struct MHD_Daemon *hub_mhd_start(
         {MHD_OPTION_LISTEN_SOCKET, socket, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, connections, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds, NULL},
-        // Room for a request's head of 32 KiB.
-        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, 64 << 10, NULL},
+        // Room for a request's head of 8 KiB and more. The library overwrites all of it after each answer, so every idle
+        // connection has this much.
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, 16 << 10, NULL},
         // A client may send JSON 1,024 levels deep, which is parsed recursively and needs more than macOS's 512 KiB.
         // Untouched stack takes no memory.
         {MHD_OPTION_THREAD_STACK_SIZE, 4 << 20, NULL},
@@ -113,6 +116,26 @@ static inline int hub_received_bytes(int socket, uint64_t *bytes) {
 #else
     (void)socket, (void)bytes;
     return -1;
+#endif
+}
+
+#if defined(__linux__)
+// Declared only where all extensions of GNU are asked for.
+extern int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes);
+#endif
+
+/// Gives back the stack that this thread has used below its caller: an idle connection keeps its thread.
+static inline void hub_trim_stack(void) {
+#if defined(__linux__)
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    void *bottom;
+    size_t size;
+    int status = pthread_attr_getstack(&attributes, &bottom, &size);
+    pthread_attr_destroy(&attributes);
+    const uintptr_t page = 4096, margin = 8192, start = ((uintptr_t)bottom + page - 1) & ~(page - 1);
+    const uintptr_t end = ((uintptr_t)__builtin_frame_address(0) - margin) & ~(page - 1);
+    if (status == 0 && end > start) (void)!madvise((void *)start, end - start, MADV_DONTNEED);
 #endif
 }
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <mach/mach.h>
+#include <stdio.h>
 #include <sys/mount.h>
 #include <sys/param.h>
 #include <sys/resource.h>
@@ -31,6 +32,21 @@ int hub_sync_all(int descriptor) {
     return fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor);
 }
 
+int64_t hub_share_blocks(int source, int target, off_t offset, uint64_t length) {
+    (void)source, (void)target, (void)offset, (void)length;
+    errno = ENOTSUP;
+    return -1;
+}
+
+int hub_rename_new(const char *from, const char *to) { return renamex_np(from, to, RENAME_EXCL); }
+
+int hub_swap_names(const char *one, const char *other) { return renamex_np(one, other, RENAME_SWAP); }
+
+int hub_is_overlay(const char *path) { return (void)path, 0; }
+
+// APFS does not tell which files are clones of each other.
+int hub_shares_extents(int one, int other) { return (void)one, (void)other, 0; }
+
 int hub_sync_data(int descriptor) { return hub_sync_all(descriptor); }
 
 int hub_open_unnoticed(const char *path) {
@@ -43,6 +59,8 @@ void hub_read_ahead(int descriptor, off_t offset, off_t length) {
     struct radvisory advice = {offset, length < INT_MAX ? (int)length : INT_MAX};
     fcntl(descriptor, F_RDADVISE, &advice);
 }
+
+void hub_forget_pages(int descriptor) { fcntl(descriptor, F_NOCACHE, 1); }
 
 void hub_prefer_large_pages(void *start, size_t length) { (void)start, (void)length; }
 

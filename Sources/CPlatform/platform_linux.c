@@ -3,6 +3,7 @@
 #include "CPlatform.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <malloc.h>
@@ -40,6 +41,72 @@ int hub_preallocate(int descriptor, off_t length) {
 
 int hub_reflink(int source, int destination) { return ioctl(destination, FICLONE, source); }
 
+enum { EXTENTS = 256 };
+
+// The extents of a file from an offset on; NULL where the file system does not tell.
+static struct fiemap *extents(int descriptor, uint64_t start) {
+    struct fiemap *map = calloc(1, sizeof *map + EXTENTS * sizeof(struct fiemap_extent));
+    if (!map) return NULL;
+    map->fm_start = start;
+    map->fm_length = FIEMAP_MAX_OFFSET - start;
+    map->fm_flags = FIEMAP_FLAG_SYNC;
+    map->fm_extent_count = EXTENTS;
+    if (ioctl(descriptor, FS_IOC_FIEMAP, map) == 0) return map;
+    free(map);
+    return NULL;
+}
+
+int hub_shares_extents(int one, int other) {
+    uint64_t start = 0;
+    for (;;) {
+        struct fiemap *first = extents(one, start), *second = extents(other, start);
+        int result = first && second && first->fm_mapped_extents == second->fm_mapped_extents
+            && (first->fm_mapped_extents > 0 || start > 0);
+        int isEnd = 1;
+        for (uint32_t at = 0; result && at < first->fm_mapped_extents; at++) {
+            struct fiemap_extent *left = &first->fm_extents[at], *right = &second->fm_extents[at];
+            result = left->fe_flags & FIEMAP_EXTENT_SHARED && left->fe_logical == right->fe_logical
+                && left->fe_physical == right->fe_physical && left->fe_length == right->fe_length;
+            start = left->fe_logical + left->fe_length;
+            isEnd = (left->fe_flags & FIEMAP_EXTENT_LAST) != 0;
+        }
+        free(first);
+        free(second);
+        if (!result || isEnd) return result;
+    }
+}
+
+int64_t hub_share_blocks(int source, int target, off_t offset, uint64_t length) {
+    union {
+        struct file_dedupe_range range;
+        char room[sizeof(struct file_dedupe_range) + sizeof(struct file_dedupe_range_info)];
+    } call;
+    memset(&call, 0, sizeof call);
+    call.range.src_offset = (uint64_t)offset;
+    call.range.src_length = length;
+    call.range.dest_count = 1;
+    call.range.info[0].dest_fd = target;
+    call.range.info[0].dest_offset = (uint64_t)offset;
+    if (ioctl(source, FIDEDUPERANGE, &call) != 0) return -1;
+    int status = call.range.info[0].status;
+    if (status == FILE_DEDUPE_RANGE_SAME) return (int64_t)call.range.info[0].bytes_deduped;
+    errno = status == FILE_DEDUPE_RANGE_DIFFERS ? EILSEQ : -status;
+    return -1;
+}
+
+int hub_rename_new(const char *from, const char *to) {
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
+
+int hub_swap_names(const char *one, const char *other) {
+    return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
+}
+
+int hub_is_overlay(const char *path) {
+    struct statfs info;
+    return statfs(path, &info) == 0 && info.f_type == 0x794c7630; // OVERLAYFS_SUPER_MAGIC
+}
+
 int hub_sync_data(int descriptor) { return fdatasync(descriptor); }
 
 int hub_sync_all(int descriptor) { return fsync(descriptor); }
@@ -59,6 +126,8 @@ void hub_read_ahead(int descriptor, off_t offset, off_t length) {
     if (offset == 0) posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
     posix_fadvise(descriptor, offset, length, POSIX_FADV_WILLNEED);
 }
+
+void hub_forget_pages(int descriptor) { posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED); }
 
 void hub_prefer_large_pages(void *start, size_t length) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

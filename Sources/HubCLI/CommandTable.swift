@@ -3,7 +3,9 @@ enum CommandTable {
     static let all: [Command] = [
         SearchCommand.command, InfoCommand.command, PullCommand.command,
         LsCommand.command, OutdatedCommand.command, PathCommand.command, RmCommand.command,
-        GcCommand.command, VerifyCommand.command, LockCommand.command,
+        WhyCommand.command, AdoptCommand.command, LinkCommand.command, BudgetCommand.command, MoveCommand.command,
+        GcCommand.command,
+        VerifyCommand.command, WarmCommand.command, LockCommand.command,
         ExportCommand.command, ImportCommand.command, InventoryCommand.command,
         DiffCommand.command,
         TryCommand.command, ChatCommand.command, ChatsCommand.command, EmbedCommand.command,

@@ -22,11 +22,13 @@ import Testing
                 map: { $0.text(0) })
             #expect(
                 tables == [
-                    "bandwidth", "cache_ids", "caches", "cards", "checks", "choices", "facts", "files",
+                    "adoptions", "bandwidth", "budgets", "cache_ids", "caches", "cards", "checks", "choices",
+                    "digests", "facts", "files",
                     "machines", "mirrors",
                     "models",
                     "pins",
-                    "range_digests", "registry", "repositories", "revisions", "scans", "served", "tags", "trees",
+                    "range_digests", "registry", "repositories", "revisions", "scans", "served", "stores", "tags",
+                    "trees",
                     "tried",
                     "tried_remotely",
                     "uses",

@@ -56,15 +56,18 @@ import Testing
         #expect(listed.first?["complete"]?.bool == true)
     }
 
+    /// There are no locks, or each is granted to everybody, which is the same.
+    static let lockless = ["flock", "granted"]
+
     /// Trap 25: locks are unavailable and not needed: digests ensure correctness.
-    @Test func withoutLocksAPullEndsWell() async throws {
-        let variables = try await variables("flock")
+    @Test(arguments: lockless) func withoutLocksAPullEndsWell(disk: String) async throws {
+        let variables = try await variables(disk)
         try expectWhole(try await stage.run("pull", "-q", "org/m", with: variables))
         #expect(try await stage.run("gc", "--dry-run", "--orphans", with: variables).status == 0)
     }
 
-    @Test func withoutLocksTwoPullsAtOnceEndWell() async throws {
-        let variables = try await variables("flock")
+    @Test(arguments: lockless) func withoutLocksTwoPullsAtOnceEndWell(disk: String) async throws {
+        let variables = try await variables(disk)
         let gate = stage.hub.hold("^GET", after: 100_000, times: nil, on: .cdn)
         let one = try stage.start("pull", "-q", "org/m", with: variables)
         try await gate.reached()
@@ -76,11 +79,11 @@ import Testing
 
     /// Without a lock two processes write into one partial. The one that comes last must not change what the other has
     /// proven and given a blob's name, should its own bytes be wrong.
-    @Test func withoutLocksAProvenBlobStaysAsItIs() async throws {
+    @Test(arguments: lockless) func withoutLocksAProvenBlobStaysAsItIs(disk: String) async throws {
         let repository = try ModelRepository("org/m", in: stage.root)
         let large = try repository.random("large.safetensors", size: 24 << 20, seed: 7)
         let (name, digest) = ("^GET .*large.safetensors", digest(large))
-        let variables = try await variables("flock")
+        let variables = try await variables(disk)
         // All but one range comes, so that a map says what is there.
         let held = stage.hub.hold(name, after: 100_000, on: .cdn)
         let first = try stage.start("pull", "-q", "org/m", with: variables)

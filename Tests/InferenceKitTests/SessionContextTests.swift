@@ -170,9 +170,9 @@ import Testing
         let session = ModelSession(model: model, settings: settings)
         var error: AIError?
         for turn in 0..<10 where error == nil {
-            do {
+            do throws(AIError) {
                 _ = try await session.respond(to: "Turn \(turn) of this", config: .default.maxTokens(32))
-            } catch let fault as AIError {
+            } catch let fault {
                 error = fault
             }
         }

@@ -1,5 +1,6 @@
 import CKernels
 import HubCore
+import HubTokenizers
 import Support
 import Testing
 
@@ -218,5 +219,31 @@ import Testing
         #expect(second.cachedTokens >= first.promptIDs.count)
         let fresh = try await LanguageModel.open(folder: Fixtures.path("tiny-shakespeare"))
         #expect(try await fresh.generate(prompt: longer, config: config).collectWithMetadata().ids == second.ids)
+    }
+
+    /// Each prompt is computed once where several begin with it, at once or one after the other, and the texts are the same.
+    @Test(arguments: ["tiny-shakespeare", "micro/gemma3", "micro/falcon_h1", "micro/t5"])
+    func textsThatBeginAlikeShareWhatIsComputed(name: String) async throws {
+        let path = try Fixtures.path(name)
+        let start = "the king is dead and long live the king "
+        let prompts = [start, start, start + "of the sea", start + "and a ship"]
+        func run(_ model: LanguageModel, _ number: Int) async throws -> GenerationResult {
+            let config = GenerateConfig(
+                maxTokens: 12, temperature: 1, seed: UInt64(number), ignoresEndOfSequence: true)
+            return try await model.generate(prompt: prompts[number], config: config).collectWithMetadata()
+        }
+        let model = try await LanguageModel.open(folder: path)
+        let together = try await withThrowingTaskGroup(of: (Int, GenerationResult).self) { group in
+            for number in prompts.indices { group.addTask { (number, try await run(model, number)) } }
+            return try await group.reduce(into: [Int: GenerationResult]()) { $0[$1.0] = $1.1 }
+        }
+        for number in prompts.indices {
+            let alone = try await run(try await LanguageModel.open(folder: path), number)
+            #expect(together[number]?.ids == alone.ids)
+        }
+        if ["tiny-shakespeare", "micro/gemma3"].contains(name) {
+            let shared = try model.tokenizer.encode(start).count - 2
+            #expect(together.values.count { $0.cachedTokens >= shared } == prompts.count - 1)
+        }
     }
 }

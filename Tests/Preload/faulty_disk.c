@@ -1,8 +1,10 @@
 // For LD_PRELOAD: a file system with a missing feature, for programs under test. FAULTY_DISK names it:
 //   symlink   symbolic links cannot be made (FAT, many network shares)
 //   flock     there are no locks (NFS without lockd, some FUSE file systems)
+//   granted   every lock is granted to everybody (FUSE and network file systems that only pretend)
 //   crash:N   the program is killed at its Nth step that changes the file of a catalog or of conversations, or one beside it
-//   kill:N    the program is killed at its Nth step that changes a name in a cache, or in a trash beside it
+//   kill:N    the program is killed at its Nth step that changes a name in a cache, or in a trash beside it; if
+//             FAULTY_DISK_BELOW is set, whose path has that in it
 //   full:N    space cannot be reserved, and after N bytes of files of repositories and conversations the disk is full
 //   waits:F   nothing, but the file F is made when the program waits for a catalog that another holds
 #define _GNU_SOURCE
@@ -27,13 +29,18 @@ static int refuse(int number) {
     return -1;
 }
 
+static void cache_step(const char *path);
+
 int symlink(const char *target, const char *path) {
     int (*real)(const char *, const char *) = dlsym(RTLD_NEXT, "symlink");
-    return lacks("symlink") ? refuse(EPERM) : real(target, path);
+    if (lacks("symlink")) return refuse(EPERM);
+    cache_step(path);
+    return real(target, path);
 }
 
 int flock(int descriptor, int operation) {
     int (*real)(int, int) = dlsym(RTLD_NEXT, "flock");
+    if (lacks("granted")) return 0;
     return lacks("flock") ? refuse(ENOSYS) : real(descriptor, operation);
 }
 
@@ -64,7 +71,8 @@ static void step(const char *path) {
 
 // The same for steps in a cache: a folder named hub, as HF_HOME has it.
 static void cache_step(const char *path) {
-    if (!lacks("kill:") || !(strstr(path, "/hf/hub/") || strstr(path, "/hf/hub-trash"))) return;
+    const char *below = getenv("FAULTY_DISK_BELOW");
+    if (!lacks("kill:") || !strstr(path, below ? below : "/hf/hub")) return;
     if (atomic_fetch_add(&steps, 1) + 1 == atoll(getenv("FAULTY_DISK") + 5)) kill(getpid(), SIGKILL);
 }
 
@@ -113,6 +121,12 @@ int renameat(int from_folder, const char *from, int folder, const char *to) {
     int (*real)(int, const char *, int, const char *) = dlsym(RTLD_NEXT, "renameat");
     cache_step_at(from_folder, from);
     return real(from_folder, from, folder, to);
+}
+
+int renameat2(int from_folder, const char *from, int folder, const char *to, unsigned flags) {
+    int (*real)(int, const char *, int, const char *, unsigned) = dlsym(RTLD_NEXT, "renameat2");
+    cache_step_at(from_folder, from);
+    return real(from_folder, from, folder, to, flags);
 }
 
 int unlink(const char *path) {

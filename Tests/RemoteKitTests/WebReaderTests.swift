@@ -17,7 +17,7 @@ import Testing
     /// Every host but `inside.test` is the server.
     private static let policy = WebPolicy(
         resolve: { (host) throws(AIError) in [IPAddress(host == "inside.test" ? "10.0.0.1" : "127.0.0.1")!] },
-        allows: { $0.description == "127.0.0.1" })
+        allows: { $0.description == "127.0.0.1" }, seconds: 900, patience: 900)
 
     private func reader(_ place: RemotePlace) -> WebReader { WebReader(place.context, policy: Self.policy) }
     private func port(_ place: RemotePlace) -> String { String(place.server.address.split(separator: ":")[2]) }

@@ -20,6 +20,24 @@ int hub_preallocate(int descriptor, off_t length);
 /// Makes `destination` share all extents of `source` (FICLONE). -1 with errno where the file system cannot.
 int hub_reflink(int source, int destination);
 
+/// Whether two files of equal size share all their extents, as clones do (FIEMAP): 1 or 0; 0 too where that is unknown.
+int hub_shares_extents(int one, int other);
+
+/// Makes `target` share the blocks of `source` from an offset on, if their bytes are equal (FIDEDUPERANGE): the number of
+/// bytes shared now, at most `length`; -1 with errno where the file system cannot, EILSEQ if the bytes differ. Of 0 bytes it
+/// only says whether it can.
+int64_t hub_share_blocks(int source, int target, off_t offset, uint64_t length);
+
+/// Renames, unless the new name is taken: then -1 with EEXIST. ENOSYS, EINVAL or ENOTSUP where the system or the file system
+/// cannot.
+int hub_rename_new(const char *from, const char *to);
+
+/// Swaps two names in one step. Errors as of hub_rename_new.
+int hub_swap_names(const char *one, const char *other);
+
+/// 1 if `path` is on an overlay, where a hard link first copies a file of a lower layer.
+int hub_is_overlay(const char *path);
+
 /// Data (not necessarily access times) on stable storage: fdatasync, F_FULLFSYNC on macOS.
 int hub_sync_data(int descriptor);
 
@@ -31,6 +49,16 @@ int hub_open_unnoticed(const char *path);
 
 /// Hints that `length` bytes from `offset` are about to be read in order.
 void hub_read_ahead(int descriptor, off_t offset, off_t length);
+
+/// Asks the kernel to forget what it has of a file in memory, once that is on the disk. Only a hint.
+void hub_forget_pages(int descriptor);
+
+/// Which pages of `length` bytes from `offset`, a multiple of the page's size, are in memory (mincore): bit 0 of a byte for
+/// each page of hub_page_size. Linux says yes of every page of a file that the caller may not write. 0, or -1 with errno.
+int hub_resident_pages(int descriptor, off_t offset, size_t length, unsigned char *pages);
+
+/// Bytes of a page of memory.
+size_t hub_page_size(void);
 
 /// Requests large pages for memory that is about to be filled: fewer page faults and TLB misses. Only a hint.
 void hub_prefer_large_pages(void *start, size_t length);
@@ -86,6 +114,9 @@ void hub_terminal_guard_end(void);
 uint64_t hub_monotonic_nanoseconds(void);
 /// Nanoseconds that this thread has been running on a processor.
 uint64_t hub_thread_nanoseconds(void);
+
+/// Whether another process gets the exclusive lock of a file, a folder if `isFolder`, now: 1 or 0; -1 if it cannot be asked.
+int hub_other_process_gets_lock(const char *path, int isFolder);
 
 /// The number of files this process may have open at once.
 uint64_t hub_open_file_limit(void);

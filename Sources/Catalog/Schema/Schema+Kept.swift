@@ -1,7 +1,9 @@
 extension Schema {
     /// The tables whose rows neither the Hub nor the cache can restore. Backups hold only these, and they survive a
     /// rebuild of the catalog.
-    static let keptTables = ["pins", "uses", "bandwidth", "registry", "cache_ids", "choices"]
+    static let keptTables = [
+        "pins", "uses", "bandwidth", "registry", "cache_ids", "choices", "adoptions", "budgets",
+    ]
 
     /// Their statements.
     ///

@@ -31,6 +31,7 @@ struct Schema: Sendable {
         3: machines,
         4: served,
         5: triedRemotely,
+        6: stores,
     ]
 
     /// Says in the file's header whose it is: "hubc". https://www.sqlite.org/pragma.html#pragma_application_id

@@ -40,12 +40,14 @@ enum BlobReuse {
         _ isCancelled: () -> Bool, _ progress: (Int) -> Void
     ) throws -> Outcome {
         guard let real = FileSystem.resolved(source) else { return .different }
+        let content = try FileDescriptor(real)
+        let before = try content.status()
         let hasher = ContentHasher(like: file.digest, size: file.size)
-        try hasher.update(file: real) { count in
+        try hasher.update(content) { count in
             if isCancelled() { throw CancellationError() }
             progress(count)
         }
-        guard hasher.finish() == file.digest else { return .different }
+        guard hasher.finish() == file.digest, try isUnchanged(content, before) else { return .different }
         // An earlier pull's partial is no longer needed.
         try places.sweep()
         let blob = places.content
@@ -54,31 +56,46 @@ enum BlobReuse {
         let temporary = places.copy
         try FileSystem.remove(temporary)
         defer { _ = try? FileSystem.remove(temporary) }
-        if try reflink(real, to: temporary) {
+        if try reflink(content, to: temporary) {
+            guard try isUnchanged(content, before) else { return .different }
             try FileSystem.rename(temporary, to: blob)
             return .taken(hasher.ranges)
         }
         try FileSystem.remove(temporary)
-        guard links else {
-            try FileCopy.copy(real, to: blob, through: temporary)
+        if links, try link(real, to: temporary) {
+            // The name may have been given to another file since it was opened.
+            guard let made = try FileSystem.linkStatus(temporary), made.device == before.device,
+                made.stamp == before.stamp
+            else { return .different }
+            try FileSystem.rename(temporary, to: blob)
             return .taken(hasher.ranges)
         }
-        do throws(AIError) {
-            try FileSystem.createHardLink(real, at: temporary)
-            try FileSystem.rename(temporary, to: blob)
-        } catch {
-            // Another file system, or one without hard links.
-            try FileCopy.copy(real, to: blob, through: temporary)
-        }
+        try FileCopy.fill(temporary, from: content)
+        guard try isUnchanged(content, before) else { return .different }
+        try FileSystem.rename(temporary, to: blob)
         return .taken(hasher.ranges)
     }
 
+    /// Whether nobody wrote to an open file meanwhile: it may be another program's.
+    private static func isUnchanged(_ file: borrowing FileDescriptor, _ before: FileStatus) throws(AIError) -> Bool
+    {
+        try file.status().stamp == before.stamp
+    }
+
     /// Creates a reflink; false if unsupported.
-    private static func reflink(_ source: String, to path: String) throws(AIError) -> Bool {
-        let from = try FileDescriptor(source)
+    private static func reflink(_ source: borrowing FileDescriptor, to path: String) throws(AIError) -> Bool {
         let to = try FileDescriptor(path, [.write, .create, .exclusive])
-        guard to.reflink(from: from) else { return false }
+        guard to.reflink(from: source) else { return false }
         try to.synchronizeData()
+        return true
+    }
+
+    /// Creates a hard link; false on another file system, or one without hard links.
+    private static func link(_ source: String, to path: String) throws(AIError) -> Bool {
+        do throws(AIError) { try FileSystem.createHardLink(source, at: path) } catch {
+            guard error.errno != nil else { throw error }
+            return false
+        }
         return true
     }
 }

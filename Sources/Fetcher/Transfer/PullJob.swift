@@ -17,6 +17,8 @@ final class PullJob: Sendable {
     let missing: [RepositoryFile]
     /// The paths of content that only has to be verified and put in place.
     let sources: [String: String]
+    /// Those of them that are other programs' files, which are not hard-linked.
+    let foreign: Set<String>
     /// What older revisions have given, by digest.
     let seeds: [String: DeltaSeed.Outcome]
     let outcomes: Lock<[PulledFile]>
@@ -36,6 +38,7 @@ final class PullJob: Sendable {
         folder = plan.folder
         destination = plan.destination
         replacesChanged = plan.replacesChanged
+        foreign = plan.foreign
         places = { plan.places($0) }
         var missing: [RepositoryFile] = []
         var outcomes: [PulledFile] = []

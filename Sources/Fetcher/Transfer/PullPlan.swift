@@ -1,3 +1,4 @@
+import Catalog
 package import HubCore
 
 /// The work of pulling one repository at one commit.
@@ -44,6 +45,9 @@ package struct PullPlan: Sendable {
     /// Whether the repository is new to the cache.
     let isNew: Bool
 
+    /// Sources that are files of other programs: they are cloned or copied, never linked.
+    private(set) var foreign: Set<String> = []
+
     /// Bytes of partials that a pull uses or removes, by path.
     private(set) var reservedBytes: [String: Int64] = [:]
 
@@ -60,6 +64,8 @@ package struct PullPlan: Sendable {
 
     /// Whether anything must be fetched.
     package var needsNetwork: Bool { files.contains { $0.state.isMissing } }
+    /// Whether everything is in the snapshot.
+    var isWhole: Bool { !needsWork }
     /// Whether anything must be written.
     var needsWork: Bool { files.contains { $0.state != .present } || !FileSystem.exists(path) }
 
@@ -168,6 +174,30 @@ package struct PullPlan: Sendable {
         case .foreign: return .foreign
         case .absent, .outdated:
             return try SnapshotFile.hasBlob(file, in: folder) ? .elsewhere(folder.blob(file.digest.hex)) : nil
+        }
+    }
+
+    /// Takes missing files from other programs' stores, as hub adopt registered them. The cache gets a copy of its own:
+    /// one name less is hub adopt's work, which asks and can undo it.
+    mutating func take(_ registered: [String: Adoption]) throws(AIError) {
+        for index in files.indices where files[index].state.isMissing && files[index].file.isLFS {
+            guard let known = registered[files[index].file.digest.hex],
+                let status = try FileSystem.status(known.path), status.kind == .file,
+                status.size == files[index].file.size
+            else { continue }
+            files[index].state = .elsewhere(known.path)
+            foreign.insert(known.path)
+        }
+    }
+
+    /// Takes missing files of the repository from a cache of others.
+    mutating func take(from cache: CacheLayout) throws(AIError) {
+        let other = cache.repository(repository)
+        for index in files.indices where files[index].state.isMissing && files[index].file.isLFS {
+            guard try SnapshotFile.hasBlob(files[index].file, in: other) else { continue }
+            let source = other.blob(files[index].file.digest.hex)
+            files[index].state = .elsewhere(source)
+            foreign.insert(source)
         }
     }
 

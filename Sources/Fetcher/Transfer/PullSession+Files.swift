@@ -19,7 +19,8 @@ extension PullSession {
         file.ioQueue.async { [self] in
             func adopt(_ source: String) throws -> BlobReuse.Outcome {
                 try BlobReuse.adopt(
-                    file.file, from: source, to: file.places, links: file.job.destination.isCache,
+                    file.file, from: source, to: file.places,
+                    links: file.job.destination.isCache && !file.job.foreign.contains(source),
                     isCancelled: { file.isCancelled.load(ordering: .relaxed) },
                     progress: { file.adopted.add(Int64($0), ordering: .relaxed) })
             }

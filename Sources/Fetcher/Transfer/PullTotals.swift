@@ -7,7 +7,7 @@ package struct PullTotals: Sendable, Hashable {
     /// Bytes that partials hold already.
     package private(set) var partialBytes: Int64 = 0
     /// Additional bytes needed on disk: a partial has its space already, cached content is linked, and a local folder
-    /// needs separate files.
+    /// needs separate files, as does content of other programs.
     package private(set) var neededBytes: Int64 = 0
 
     package init(_ plans: [PullPlan]) {
@@ -27,7 +27,8 @@ package struct PullTotals: Sendable, Hashable {
                 switch state {
                 case .present, .blob, .foreign: break
                 case .elsewhere(let source):
-                    guard !plan.destination.isCache, source != place else { continue }
+                    let isCopied = !plan.destination.isCache || plan.foreign.contains(source)
+                    guard isCopied, source != place else { continue }
                     if placed.insert(file, of: place) { neededBytes = neededBytes.addingClamped(file.size) }
                 case .missing(let safe):
                     let isNew = fetched.insert(file, of: owner)

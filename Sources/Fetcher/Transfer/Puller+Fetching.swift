@@ -96,9 +96,12 @@ extension Puller {
         }
     }
 
+    /// Whether a plan is for the cache, and not for a folder or complete in a cache of others.
+    private func isOwn(_ plan: PullPlan) -> Bool { plan.destination.isCache && plan.folder.cache == layout }
+
     /// Records what a pull is about to fetch, before anything of it is in the cache.
     private func begin(_ plan: PullPlan, _ earlierChoice: EarlierChoice) {
-        guard plan.destination.isCache else { return }
+        guard isOwn(plan) else { return }
         catalog.use { catalog throws(AIError) in
             let record = CacheRecord(layout, in: catalog)
             // The revision was deleted since: its old choice no longer counts.
@@ -134,7 +137,7 @@ extension Puller {
                     error: state == .present ? nil : result.fault)
         }
         do throws(AIError) {
-            guard plan.destination.isCache else { return result }
+            guard isOwn(plan) else { return result }
             if result.error == nil { try Self.complete(plan) }
             if plan.isNew, result.files.allSatisfy({ $0.status == .failed }) { try Self.abandon(plan) }
         } catch { result.fault = result.fault ?? error }
@@ -176,7 +179,7 @@ extension Puller {
         let bytes = results.reduce(0) { $0 + $1.downloadedBytes }
         let seconds = results.first?.seconds ?? 0
         catalog.use { catalog throws(AIError) in
-            for result in results where result.error == nil && result.plan.destination.isCache {
+            for result in results where result.error == nil && isOwn(result.plan) {
                 let plan = result.plan
                 let record = CacheRecord(layout, in: catalog)
                 try record.markUsed(plan.folder.name, plan.commit)

@@ -9,6 +9,9 @@ package struct Puller: Sendable {
     /// Stores every answer.
     package let catalog: DispensableCatalog
     package var isOffline = false
+    /// Caches of others: what is complete there is not fetched, and what they have of the rest is taken from there. Nothing
+    /// is written to them.
+    package var furtherCaches: [CacheLayout] = []
     package var limits = PullSession.Limits()
 
     package init(layout: CacheLayout, client: HubClient, catalog: DispensableCatalog, isOffline: Bool = false) {
@@ -88,8 +91,10 @@ package struct Puller: Sendable {
         if let exact = reference.revision.flatMap(Commit.init) { return exact }
         let revision = reference.revision ?? "main"
         if isOffline {
-            let folder = layout.repository(reference.repository)
-            if let known = try folder.commit(ofRef: revision) { return known }
+            for cache in [layout] + furtherCaches {
+                let folder = cache.repository(reference.repository)
+                if let known = try folder.commit(ofRef: revision) { return known }
+            }
             if let (folder, commit) = try layout.snapshot(of: reference), try catalog.isUnfinished(folder, commit) {
                 throw AIError.unfinishedOffline(reference.repository, commit)
             }
@@ -117,7 +122,11 @@ package struct Puller: Sendable {
         if let known = try await Blocking.run({
             // The catalog is optional: the cache and the Hub have the tree too.
             let known = catalog.use { catalog throws(AIError) in try catalog.tree(of: repository, at: commit) }
-            return try (known ?? nil) ?? folder.readTree(commit)
+            if let known = try (known ?? nil) ?? folder.readTree(commit) { return known }
+            for cache in furtherCaches {
+                if let tree = try cache.repository(repository).readTree(commit) { return tree }
+            }
+            return nil
         }) {
             return known
         }
@@ -156,11 +165,21 @@ package struct Puller: Sendable {
             filter.selection = try await options.select?(found.repository, found.tree, filter)
             choice = FileChoice(filter)
         }
-        return try await Blocking.run { [choice, layout] in
+        return try await Blocking.run { [choice, layout, catalog, furtherCaches] in
             var plan = try PullPlan(
                 found.repository, in: layout, tree: found.tree, ref: found.ref, choice: choice,
                 force: options.force, destination: options.destination)
             plan.isFollowing = followed != nil && !choice.isEverything
+            if !options.force, plan.needsNetwork {
+                for cache in furtherCaches where options.destination.isCache {
+                    let other = try PullPlan(
+                        found.repository, in: cache, tree: found.tree, ref: found.ref, choice: choice, force: false)
+                    if other.isWhole { return other }
+                }
+                for cache in furtherCaches { try plan.take(from: cache) }
+                let registered = catalog.use { catalog throws(AIError) in try catalog.registered() } ?? [:]
+                if !registered.isEmpty { try plan.take(registered) }
+            }
             return plan
         }
     }

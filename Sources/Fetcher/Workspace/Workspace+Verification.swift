@@ -20,7 +20,22 @@ extension Workspace {
 
     /// What is known to be wrong with a cached revision.
     package func condition(_ repository: Repository, at commit: Commit) async throws -> SnapshotCondition {
-        let folder = layout.repository(repository)
+        try await condition(of: layout.repository(repository), repository, at: commit)
+    }
+
+    /// The same, if it is in a further cache.
+    package func condition(of folder: RepositoryFolder, _ repository: Repository, at commit: Commit) async throws
+        -> SnapshotCondition
+    {
+        guard folder.cache == layout else {
+            return try await Blocking.run {
+                var condition = SnapshotCondition()
+                let cached = try CacheScanner(folder.cache, catalog: nil).repository(folder, repository)
+                let revision = cached?.revisions.first { $0.commit == commit }
+                condition.isIncomplete = revision?.isComplete == false
+                return condition
+            }
+        }
         let verified = await damage()
         return try await scanning { [catalog = dispensable] scanner throws(AIError) in
             var condition = SnapshotCondition()

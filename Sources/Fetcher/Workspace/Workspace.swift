@@ -5,6 +5,8 @@ package import HubCore
 package final class Workspace: Sendable {
     package let environment: HubEnvironment
     package let layout: CacheLayout
+    /// Caches of others, searched in order after one's own and never written.
+    package let furtherCaches: [CacheLayout]
     /// The catalog for work that can continue without it.
     package let dispensable: DispensableCatalog
     package let configuration: HFConfiguration
@@ -50,7 +52,9 @@ package final class Workspace: Sendable {
         self.log = log
         self.notice = notice
         xet = cacheDirectory == nil ? XetFolder(path: environment.xetDirectory) : nil
-        layout = CacheLayout(environment.expand(cacheDirectory ?? environment.cacheDirectory))
+        let layout = CacheLayout(environment.expand(cacheDirectory ?? environment.cacheDirectory))
+        self.layout = layout
+        furtherCaches = environment.furtherCaches.map { CacheLayout($0) }.filter { $0 != layout }
         dispensable =
             opensCatalog
             ? DispensableCatalog(
@@ -104,7 +108,9 @@ package final class Workspace: Sendable {
 
     /// The puller.
     package func puller() async throws(AIError) -> Puller {
-        Puller(layout: layout, client: try await client(), catalog: dispensable, isOffline: isOffline)
+        var puller = Puller(layout: layout, client: try await client(), catalog: dispensable, isOffline: isOffline)
+        puller.furtherCaches = furtherCaches
+        return puller
     }
 
     /// The state of the cache.
@@ -121,6 +127,15 @@ package final class Workspace: Sendable {
         }
     }
 
+    /// The overviews of the further caches that exist, read without the catalog, which keeps nothing of them.
+    package func furtherOverviews() async throws -> [CacheOverview] {
+        try await Blocking.run { [furtherCaches] in
+            try furtherCaches.filter { FileSystem.exists($0.root) }.map { cache in
+                try CacheScanner(cache, catalog: nil).overview()
+            }
+        }
+    }
+
     /// Scans with the catalog, or without it if it fails.
     func scanning<Value: Sendable>(_ scan: @escaping @Sendable (CacheScanner) throws(AIError) -> Value)
         async throws -> Value
@@ -134,13 +149,26 @@ package final class Workspace: Sendable {
         }
     }
 
-    /// The snapshot of a reference, offline: by commit, by ref, or the only revision of a repository without refs.
+    /// The snapshot of a reference, offline: by commit, by ref, or the only revision of a repository without refs. One of
+    /// a further cache, if one's own cache has not got it or has fewer of its files.
     package func snapshot(of reference: ModelReference) throws(AIError) -> (
         folder: RepositoryFolder, commit: Commit
-    )? { try layout.snapshot(of: reference) }
+    )? {
+        let own = try layout.snapshot(of: reference)
+        for cache in furtherCaches {
+            guard let found = try cache.snapshot(of: reference) else { continue }
+            guard let own else { return found }
+            let (here, there) = (
+                try own.folder.readableFiles(own.commit), try found.folder.readableFiles(found.commit)
+            )
+            if own.commit == found.commit, here.isStrictSubset(of: there) { return found }
+        }
+        return own
+    }
 
     /// Records a use of a cached revision.
     package func markUsed(_ folder: RepositoryFolder, _ commit: Commit) {
+        guard folder.cache == layout else { return }
         dispensable.use { catalog throws(AIError) in
             try CacheRecord(layout, in: catalog).markUsed(folder.name, commit)
         }

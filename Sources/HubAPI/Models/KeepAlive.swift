@@ -15,7 +15,8 @@ package struct KeepAlive: Sendable, Hashable {
         guard let seconds, seconds.isFinite else {
             throw .invalid("'\(field)' must be seconds or a duration such as \"10m\"", param: field)
         }
-        self.seconds = seconds < 0 ? nil : seconds
+        // Thirty years are for ever, too.
+        self.seconds = seconds < 0 || seconds > 1e9 ? nil : seconds
     }
 
     /// https://pkg.go.dev/time#ParseDuration

@@ -10,8 +10,13 @@ package final class Shelf: Sendable {
     private let allowed: [ModelReference]?
     /// What a name means: an alias, or a reference.
     private let read: @Sendable (String) async throws -> ModelReference
-    /// What headers say, by path: reading them takes time, and a snapshot does not change.
-    private let inspections = Lock<[String: Result<ModelInspection, AIError>]>([:])
+    private struct Inspected {
+        var inspection: ModelInspection
+        /// When something was last added to the snapshot.
+        var modified: Double
+    }
+    /// What headers say, by path: reading them takes time.
+    private let inspections = Lock<[String: Inspected]>([:])
 
     package init(
         _ workspace: Workspace, allowed: [ModelReference]?,
@@ -109,21 +114,22 @@ package final class Shelf: Sendable {
         let path = isFile ? Path.join(held.folder, variant.files[0]) : held.folder
         let isOneOfMany = isFile && (held.ggufs.count > 1 || held.whole != nil)
         let revision = held.reference.revision.map { "@\($0)" } ?? ""
-        let inspection = try inspection(path)
+        let modified = try FileSystem.status(held.folder)?.modified ?? 0
+        let inspection = try inspection(path, modified)
         return CachedModel(
             id: held.reference.repository.description + revision + (isOneOfMany ? ":\(variant.name)" : ""),
             reference: held.reference, commit: held.commit, path: path,
             files: isOneOfMany ? Set(variant.files) : nil,
-            modified: try FileSystem.status(held.folder)?.modified ?? 0, bytes: variant.sizeBytes,
+            modified: modified, bytes: variant.sizeBytes,
             digest: held.digests[variant.files[0]] ?? "", format: variant.format.rawValue,
             quantization: variant.quantization ?? inspection.quantization, inspection: inspection)
     }
 
-    private func inspection(_ path: String) throws -> ModelInspection {
-        if let known = inspections.withLock({ $0[path] }) { return try known.get() }
-        let result = Result { () throws(AIError) in try ModelInspection.outline(path) }
-        inspections.withLock { $0[path] = result }
-        return try result.get()
+    private func inspection(_ path: String, _ modified: Double) throws -> ModelInspection {
+        if let known = inspections.withLock({ $0[path] }), known.modified == modified { return known.inspection }
+        let inspection = try ModelInspection.outline(path)
+        inspections.withLock { $0[path] = Inspected(inspection: inspection, modified: modified) }
+        return inspection
     }
 
     // MARK: Listing

@@ -20,6 +20,9 @@ extension Fields {
         config.repetitionPenalty = try double("repetition_penalty", "repeat_penalty") ?? 1
         config.seed = try int("seed", from: .min).map { UInt64(bitPattern: Int64($0)) }
         config.stopSequences = (try strings("stop") ?? []).filter { !$0.isEmpty }
+        guard config.stopSequences.count <= 64 else {
+            throw .invalid("'stop' can be at most 64 texts", param: "stop")
+        }
         config.ignoresEndOfSequence = try bool("ignore_eos") ?? false
         for (id, bias) in try object("logit_bias")?.object.members ?? [] {
             guard let id = Int(id), let bias = bias.double else {

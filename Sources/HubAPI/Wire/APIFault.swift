@@ -61,6 +61,8 @@ extension APIFault {
             self = APIFault(status: 404, message: message, type: "not_found_error")
         case .unsupportedModel: self = .invalid(message, param: "model", code: "unsupported_model")
         case .insufficientMemory: self = .busy(message, seconds: 30)
+        case .offline:
+            self = APIFault(status: 503, message: message, type: "server_error", code: error.code.rawValue)
         case .unauthorized, .gated, .forbidden:
             self = APIFault(status: 403, message: message, type: "permission_error")
         default: self = APIFault(status: 500, message: message, type: "server_error", code: error.code.rawValue)

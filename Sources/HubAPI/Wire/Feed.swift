@@ -28,22 +28,22 @@ final class Feed: BodyProducer {
     /// How often the connection is looked at while nothing comes.
     static let glance = 0.1
     /// Seconds of silence after which a comment keeps proxies and clients waiting.
-    private static let silence = 10.0
+    private let silence: Double
 
-    init(_ form: Form, _ dialect: Dialect, client: ClientConnection?) {
-        (self.form, self.dialect, self.client) = (form, dialect, client)
+    init(_ form: Form, _ dialect: Dialect, client: ClientConnection?, silence: Double = 10) {
+        (self.form, self.dialect, self.client, self.silence) = (form, dialect, client, silence)
     }
 
     // MARK: The task
 
     /// Sends a document.
-    func send(_ json: JSON, event: String? = nil) {
-        let text =
-            switch form {
-            case .events: (event.map { "event: \($0)\n" } ?? "") + "data: \(json.text())\n\n"
-            case .lines: json.lineText + "\n"
-            }
-        append(text)
+    func send(_ json: JSON, event: String? = nil) { append(text(of: json, event: event)) }
+
+    private func text(of json: JSON, event: String? = nil) -> String {
+        switch form {
+        case .events: (event.map { "event: \($0)\n" } ?? "") + "data: \(json.text())\n\n"
+        case .lines: json.lineText + "\n"
+        }
     }
 
     /// Sends OpenAI's mark of a whole answer.
@@ -64,10 +64,9 @@ final class Feed: BodyProducer {
 
     /// An error behind the first byte is a part of the body, and nothing follows it: the mark of a whole answer is missing.
     private func fail(_ fault: APIFault) {
-        let isCommitted = state.withLock { $0.isCommitted || !$0.bytes.isEmpty }
-        if isCommitted { send(dialect.document(fault)) }
+        let text = text(of: dialect.document(fault))
         state.change { state in
-            if !isCommitted { state.fault = fault }
+            if state.isCommitted || !state.bytes.isEmpty { state.bytes += text.utf8 } else { state.fault = fault }
             state.isOver = true
         }
     }
@@ -108,6 +107,7 @@ final class Feed: BodyProducer {
         let start = Clock.seconds
         while true {
             let step = state.wait(seconds: Self.glance) { state -> BodyStep? in
+                state.isCommitted = true
                 let waiting = state.bytes.count - state.sent
                 guard waiting > 0 else { return state.isOver ? .end : nil }
                 let count = min(waiting, buffer.count)
@@ -118,7 +118,7 @@ final class Feed: BodyProducer {
             }
             if let step { return step }
             if client?.isGone == true { return .abort }
-            if form == .events, Clock.seconds - start > Self.silence {
+            if form == .events, Clock.seconds - start > silence {
                 let comment = Array(": still at work\n\n".utf8)
                 buffer.copyBytes(from: comment)
                 return .bytes(comment.count)

@@ -29,9 +29,11 @@ enum HelpCommand {
 
     /// What can be explained. The table cannot be asked for its names while it is being made.
     private static let names = [
-        "search", "info", "pull", "ls", "outdated", "path", "rm", "gc", "verify", "lock", "export",
-        "import", "inventory", "diff", "try", "chat", "chats", "embed", "transcribe", "image", "sync", "registry",
-        "doctor", "serve", "auth", "pin", "unpin", "trash", "env",
+        "search", "info", "pull", "ls", "outdated", "path", "rm", "why", "adopt", "link", "budget", "mv", "gc",
+        "verify",
+        "warm", "lock", "export", "import", "inventory", "diff", "try", "chat", "chats", "embed", "transcribe",
+        "image",
+        "sync", "registry", "doctor", "serve", "auth", "pin", "unpin", "trash", "env",
         "completions", "help", "version",
         "flags", "exit-codes", "environment", "references", "providers", "architectures",
     ]

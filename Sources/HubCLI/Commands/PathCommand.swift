@@ -29,13 +29,10 @@ enum PathCommand {
         let workspace = try await context.workspace()
         let whole = reference.withoutFiles
         guard let (folder, commit) = try await Blocking.run({ try workspace.snapshot(of: reference) }) else {
-            throw AIError(
-                .notCached, "\(whole) is not in the cache \(workspace.layout.root)",
-                advice: "hub pull \(whole) downloads it",
-                context: .init(repository: reference.repository.description))
+            throw AIError.notCached(whole, in: workspace.layout)
         }
         if reference.files == nil {
-            let condition = try await workspace.condition(reference.repository, at: commit)
+            let condition = try await workspace.condition(of: folder, reference.repository, at: commit)
             if condition.isFirstPullUnfinished {
                 throw AIError(
                     .notCached, "\(whole) at \(commit.short): the download is incomplete",
@@ -77,5 +74,15 @@ enum PathCommand {
             return path
         }
         context.output.render(json: ["path": .string(path)], quiet: [path]) { context.output.value(path) }
+    }
+}
+
+extension AIError {
+    /// A model or revision that would have to be downloaded first.
+    static func notCached(_ reference: ModelReference, in layout: CacheLayout) -> AIError {
+        AIError(
+            .notCached, "\(reference) is not in the cache \(layout.root)",
+            advice: "hub pull \(reference) downloads it",
+            context: .init(repository: reference.repository.description))
     }
 }

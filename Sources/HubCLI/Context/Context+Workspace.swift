@@ -16,20 +16,24 @@ extension Context {
     ///   - opensCatalog: false if it is not concerned.
     ///   - token: another than the environment's.
     ///   - endpoint: another than the environment's, and so is isOffline.
+    ///   - joinsGroup: whether what is written from now on is the group's too, if the cache is a group's; false for commands
+    ///     that write elsewhere.
     ///   - tellsFault: false if the caller itself shows why the catalog cannot be opened.
     func workspace(
         needsCatalog: Bool = false, opensCatalog: Bool = true, token: HFTokenProvider = .auto,
-        tellsFault: Bool = true, endpoint: Endpoint? = nil, isOffline: Bool? = nil
+        joinsGroup: Bool = true, tellsFault: Bool = true, endpoint: Endpoint? = nil, isOffline: Bool? = nil
     ) async throws -> Workspace {
         let configuration = HFConfiguration.endpoint(try endpoint ?? hubEndpoint()).token(token)
         let (environment, cacheDir, output) = (environment, cacheDir, output)
         let isOffline = isOffline ?? self.isOffline
-        let workspace = await Blocking.run {
-            Workspace(
+        let workspace = try await Blocking.run {
+            let workspace = Workspace(
                 environment: environment, cacheDirectory: cacheDir, configuration: configuration,
                 isOffline: isOffline, opensCatalog: opensCatalog,
                 log: { message in output.debug(message) }, notice: { message in output.warning(message) },
                 onCatalogFault: tellOfCatalog)
+            if joinsGroup, try workspace.layout.sharingGroup() != nil { Umask.shareWithGroup() }
+            return workspace
         }
         if let fault = workspace.catalogFault {
             if needsCatalog { throw Self.advised(fault) }

@@ -28,6 +28,7 @@ struct DeletionView {
         try refuseUnknownPins(plan.pinsFault)
         context.output.document(json(nil, isTrash: isTrash))
         showPlan(isTrash: isTrash)
+        for use in await workspace.sharedUses(of: plan) { context.output.note(use) }
         if isDryRun, !plan.isEmpty { context.output.line("dry run: nothing was deleted") }
         if isDryRun || plan.isEmpty { return nil }
         guard try await agrees(isAgreed, isTrash: isTrash) else {

@@ -22,6 +22,9 @@ struct EnvironmentVariable: Sendable {
     static let all = [
         EnvironmentVariable("HF_HUB_CACHE", doc: "the cache folder; its older name is HUGGINGFACE_HUB_CACHE"),
         EnvironmentVariable(
+            "HUB_CACHE_PATH",
+            doc: "caches of others, separated by colons: read in order after one's own, never written"),
+        EnvironmentVariable(
             "HF_HOME",
             doc:
                 "the folder that holds hub/ (the cache) and the token file; otherwise XDG_CACHE_HOME/huggingface, ~/.cache/huggingface"

@@ -58,9 +58,19 @@ public struct HubEnvironment: Sendable {
         first("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE").map(expand) ?? Path.join(huggingFaceHome, "hub")
     }
 
+    /// Caches of others to read: `HUB_CACHE_PATH`, separated by colons, searched in order after ``cacheDirectory``.
+    package var furtherCaches: [String] {
+        (self["HUB_CACHE_PATH"] ?? "").split(separator: ":").map { expand(String($0)) }
+    }
+
     /// The Xet folder of Python's client: `HF_XET_CACHE`, else `xet` below ``huggingFaceHome``.
     public var xetDirectory: String {
         self["HF_XET_CACHE"].map(expand) ?? Path.join(huggingFaceHome, "xet")
+    }
+
+    /// The folder of Python's assets: `HF_ASSETS_CACHE`, else `assets` below ``huggingFaceHome``.
+    package var assetsDirectory: String {
+        self["HF_ASSETS_CACHE"].map(expand) ?? Path.join(huggingFaceHome, "assets")
     }
 
     /// The token's file: `HF_TOKEN_PATH`, else `token` below ``huggingFaceHome``.

@@ -184,7 +184,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     /// flock(2), exclusive and without waiting: whether it was granted. nil without flock support.
     package func tryLock(shared: Bool = false) throws(AIError) -> Bool? {
-        if hub_flock(raw, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 {
+        let operation = (shared ? LOCK_SH : LOCK_EX) | LOCK_NB
+        if hub_flock(raw, operation) == 0 {
+            guard LockProbe.isHonest(self, operation) else { return nil }
             isLocked.store(true, ordering: .relaxed)
             return true
         }
@@ -199,7 +201,10 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     /// flock(2), waiting until it is granted; does nothing without flock support.
     package func lock(shared: Bool = false) throws(AIError) {
-        if hub_flock(raw, shared ? LOCK_SH : LOCK_EX) == 0 { return isLocked.store(true, ordering: .relaxed) }
+        if hub_flock(raw, shared ? LOCK_SH : LOCK_EX) == 0 {
+            if LockProbe.isHonest(self, shared ? LOCK_SH : LOCK_EX) { isLocked.store(true, ordering: .relaxed) }
+            return
+        }
         guard Self.hasNoLocks(errno) else { throw .system("cannot lock", path: path, errno: errno) }
     }
 
@@ -214,6 +219,40 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     /// Shares all extents of `source` (reflink); false if unsupported.
     package func reflink(from source: borrowing FileDescriptor) -> Bool { hub_reflink(source.raw, raw) == 0 }
+
+    /// Whether the file shares all its extents with another of the same size; false too if unknown.
+    package func sharesExtents(with other: borrowing FileDescriptor) -> Bool {
+        hub_shares_extents(raw, other.raw) == 1
+    }
+
+    /// Whether another file could share this one's blocks; nothing is changed.
+    package func canShareBlocks(with target: borrowing FileDescriptor) -> Bool {
+        hub_share_blocks(raw, target.raw, 0, 0) >= 0
+    }
+
+    /// Makes another file of the same bytes share this one's blocks; the kernel compares them.
+    ///
+    /// - Returns: false if the file system cannot, or the bytes differ. What was shared by then stays shared.
+    package func shareBlocks(with target: borrowing FileDescriptor, size: Int64) -> Bool {
+        var offset: Int64 = 0
+        while offset < size {
+            // btrfs takes at most 16 MiB at a time. ioctl_fideduperange(2)
+            let count = hub_share_blocks(raw, target.raw, off_t(offset), UInt64(min(16 << 20, size - offset)))
+            guard count > 0 else { return false }
+            offset += count
+        }
+        return true
+    }
+
+    /// Asks the kernel to forget the file's pages, so that it is read from the disk.
+    package func forgetPages() { hub_forget_pages(raw) }
+
+    /// fchown(2)
+    package func setOwner(_ owner: UInt32, group: UInt32) throws(AIError) {
+        guard fchown(raw, uid_t(owner), gid_t(group)) == 0 else {
+            throw .system("cannot change the owner of", path: path, errno: errno)
+        }
+    }
 
     /// fchmod(2)
     package func setMode(_ mode: UInt32) throws(AIError) {

@@ -14,6 +14,7 @@ package struct FileStatus: Sendable, Hashable {
     /// Permission bits.
     package var mode: UInt32
     package var owner: UInt32
+    package var group: UInt32
     package var modified: Double
     package var accessed: Double
     package var changed: Double
@@ -37,6 +38,7 @@ package struct FileStatus: Sendable, Hashable {
         links = UInt64(truncatingIfNeeded: info.st_nlink)
         mode = UInt32(info.st_mode & 0o7777)
         owner = UInt32(info.st_uid)
+        group = UInt32(info.st_gid)
         #if os(Linux)
         let (modification, access, change) = (info.st_mtim, info.st_atim, info.st_ctim)
         #else

@@ -132,6 +132,33 @@ package enum FileSystem {
         guard renameFile(from, to) == 0 else { throw .system("cannot rename \(from) to", path: to, errno: errno) }
     }
 
+    /// Gives a file a new name that nobody has; false if somebody has it.
+    package static func rename(_ from: String, toNew to: String) throws(AIError) -> Bool {
+        if hub_rename_new(from, to) == 0 { return true }
+        if errno == EEXIST { return false }
+        guard [ENOSYS, EINVAL, ENOTSUP].contains(errno) else {
+            throw .system("cannot rename \(from) to", path: to, errno: errno)
+        }
+        // A file system without it. A link is as safe, where there are links.
+        if link(from, to) == 0 {
+            try remove(from)
+            return true
+        }
+        if errno == EEXIST { return false }
+        if try linkStatus(to) != nil { return false }
+        try rename(from, to: to)
+        return true
+    }
+
+    /// Swaps two names in one step; false where the file system cannot.
+    package static func swap(_ one: String, _ other: String) throws(AIError) -> Bool {
+        if hub_swap_names(one, other) == 0 { return true }
+        guard [ENOSYS, EINVAL, ENOTSUP].contains(errno) else {
+            throw .system("cannot exchange \(one) and", path: other, errno: errno)
+        }
+        return false
+    }
+
     /// unlink(2): whether it existed.
     @discardableResult
     package static func remove(_ path: String) throws(AIError) -> Bool {
@@ -209,6 +236,9 @@ package enum FileSystem {
 
     /// Whether a folder is on a network file system, where shared memory and often locks do not work.
     package static func isOnNetwork(_ path: String) -> Bool { hub_is_network_file_system(path) == 1 }
+
+    /// Whether a path is on an overlay, where a hard link to a file of a lower layer costs a copy of it.
+    package static func isOverlay(_ path: String) -> Bool { hub_is_overlay(path) == 1 }
 
     /// Whether reading a file in this folder changes its access time; true if unknown.
     package static func keepsAccessTimes(_ path: String) -> Bool { hub_keeps_access_times(path) != 0 }

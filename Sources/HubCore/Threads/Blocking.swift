@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Runs blocking calls: files, digests, SQLite, waiting for locks. Swift's cooperative pool has one thread for each
 /// core and must never be blocked.
 package enum Blocking {
@@ -13,5 +15,23 @@ package enum Blocking {
         await withCheckedContinuation { continuation in
             ThreadPool.blocking.run { continuation.resume(returning: body()) }
         }
+    }
+
+    /// Runs a long `body` on a thread that may block.
+    ///
+    /// - Parameter body: gets a closure that throws `CancellationError` once the task is cancelled.
+    package static func runCancellable<Value: Sendable>(
+        _ body: @escaping @Sendable (_ check: @escaping @Sendable () throws -> Void) throws -> Value
+    ) async throws -> Value {
+        let flag = CancellationFlag()
+        return try await withTaskCancellationHandler {
+            try await run { try body { if flag.isSet.load(ordering: .relaxed) { throw CancellationError() } } }
+        } onCancel: {
+            flag.isSet.store(true, ordering: .relaxed)
+        }
+    }
+
+    private final class CancellationFlag: Sendable {
+        let isSet = Atomic(false)
     }
 }

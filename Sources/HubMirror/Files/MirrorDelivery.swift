@@ -123,11 +123,12 @@ final class MirrorFiles: Sendable {
     private func fetched(_ asked: FileRequest, _ wanted: WantedFile) throws(HubFault) -> ServedResponse {
         let size = wanted.file.size
         return try asked.ranged(asked.headers) { range, isPart throws(HubFault) in
-            let isGlance = isPart && Int64(range.count) <= Self.glance
-            let reader = fetches.join(wanted, urgent: isPart ? range : nil, wantsAll: !isGlance)
             // A range is sent when it is here: the client's own digest decides. A whole file waits at its end, and so does
             // the rest of one.
             let isRest = asked.isOpenEnded && range.count >= Self.held
+            // What waits for the digest needs all of the file, however little of it is asked for.
+            let isGlance = isPart && !isRest && Int64(range.count) <= Self.glance
+            let reader = fetches.join(wanted, urgent: isPart ? range : nil, wantsAll: !isGlance)
             let limit = isPart && !isRest ? range.upperBound : max(range.lowerBound, size - min(size, Self.held))
             while true {
                 switch reader.watch.next(at: range.lowerBound, below: limit, after: nil) {

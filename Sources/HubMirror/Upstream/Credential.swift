@@ -1,4 +1,4 @@
-package import HubCore
+import HubCore
 package import HubServer
 
 /// Who may use a mirror, and whose token goes upstream.

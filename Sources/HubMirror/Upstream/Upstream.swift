@@ -1,6 +1,6 @@
 import Catalog
 package import Fetcher
-package import HubCore
+import HubCore
 package import HubServer
 
 /// The Hub behind a mirror.

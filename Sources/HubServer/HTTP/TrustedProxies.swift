@@ -8,6 +8,8 @@ package struct TrustedProxies: Sendable {
     /// Nobody.
     package init() {}
 
+    package var isEmpty: Bool { networks.isEmpty }
+
     /// - Parameter texts: addresses, or networks such as `10.0.0.0/8`.
     /// - Throws: ``ErrorCode/invalidInput`` for a text that is neither.
     package init(_ texts: [String]) throws(AIError) {

@@ -32,10 +32,12 @@ package struct HubAccess: Sendable {
     ///
     /// - Throws: ``ErrorCode/invalidInput`` if other machines can reach it and no token is set: it may serve gated or
     ///   private repositories.
-    package static func serving(on host: String, token: String?, names: Set<String> = []) throws(AIError)
-        -> HubAccess
+    ///
+    /// - Parameter isLocal: whether only programs of this machine reach it; by default where `host` is the loopback.
+    package static func serving(on host: String, isLocal: Bool? = nil, token: String?, names: Set<String> = [])
+        throws(AIError) -> HubAccess
     {
-        if isLoopback(host.lowercased()) { return HubAccess(.loopback, token: token) }
+        if isLocal ?? isLoopback(host.lowercased()) { return HubAccess(.loopback, token: token) }
         guard token?.isEmpty == false else {
             throw AIError(
                 .invalidInput, "\(host.printable) can be reached by others, and no token is set",

@@ -20,14 +20,15 @@ struct ChatPrompt: Sendable {
     ///   ``ErrorCode/invalidInput`` for options that the template does not know; what ``ChatTemplate/render(json:_:)``
     ///   throws.
     init(
-        _ messages: [Message], _ options: ChatOptions, templates: ChatTemplates?, folder: String,
+        _ messages: [Message], _ options: ChatOptions, templates: ChatTemplates? = nil, folder: String,
         tokenizer: Tokenizer
     ) throws(AIError) {
         guard messages.allSatisfy({ $0.images.isEmpty }) else {
             throw AIError(
                 .unsupportedModel, "\(folder): pictures are not read on this machine", context: .init(path: folder))
         }
-        guard let templates = try templates == nil ? ChatTemplates.read(model: folder) : templates else {
+        let chosen = if let templates { templates } else { try ChatTemplates.read(model: folder) }
+        guard let templates = chosen else {
             throw .unsupported(folder, "the model has no chat template")
         }
         var tools = try options.checkedTools()

@@ -109,10 +109,12 @@ final class KeyValueCache {
     }
 
     /// A cache with the same beginning, whose pages both share until one writes to them.
-    func fork(capacity: Int) -> KeyValueCache {
+    ///
+    /// - Parameter end: the positions that are wanted; it may have more of the page where they end.
+    func fork(capacity: Int, upTo end: Int = .max) -> KeyValueCache {
         let copy = KeyValueCache(shapes, format: format, capacity: max(capacity, count))
         for layer in shapes.indices {
-            for number in 0..<min(pagesPerLayer, copy.pagesPerLayer) {
+            for number in 0..<min(pagesPerLayer, copy.pagesPerLayer) where number * Self.page < end {
                 copy.set(layer * copy.pagesPerLayer + number, pages[layer * pagesPerLayer + number])
             }
         }

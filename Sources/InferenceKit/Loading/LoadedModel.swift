@@ -33,9 +33,6 @@ struct LoadedModel: Sendable {
     let cacheFormat: KeyValueFormat
     let loadSeconds: Double
 
-    /// Texts that nobody continues but that are kept for their beginnings.
-    private static let idleSessions = 2
-
     /// Maps and checks the files of a folder without obstacles.
     init(_ reading: FolderReading, options: ModelOptions, queue: ComputeQueue = ComputeQueue()) throws(AIError) {
         let start = Clock.seconds
@@ -54,7 +51,7 @@ struct LoadedModel: Sendable {
         let source = try TensorSource(runnable.weights, runnable.configuration.quantization)
         model = try Model(d, runnable.names, source, team)
         cacheFormat = options.usedCacheFormat
-        sessions = SessionPool(model, context: context, format: cacheFormat, keeping: Self.idleSessions)
+        sessions = SessionPool(model, context: context, format: cacheFormat, keeping: options.keptTexts)
         self.sentences = sentences ?? (d.task == .embedding || !d.isCausal ? SentenceModules.plain : nil)
         sentenceLayers = try self.sentences.map { sentences throws(AIError) in
             try SentenceLayers(sentences, width: d.width)

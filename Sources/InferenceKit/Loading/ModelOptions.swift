@@ -11,6 +11,8 @@ public struct ModelOptions: Sendable, Hashable {
     public var cacheFormat: KeyValueFormat?
     /// How keys and values are cached with these options.
     public var usedCacheFormat: KeyValueFormat { cacheFormat ?? (isExact ? .f32 : .f16) }
+    /// Texts that nobody continues but that are kept for their beginnings.
+    package var keptTexts = 2
     /// The instruction set: `scalar`, `avx2`, `avx512`, `neon`; nil for `HUB_KERNELS`, or the fastest one.
     package var kernels: String?
     /// The available memory to assume, in bytes; nil to ask the system.

@@ -113,7 +113,7 @@ public final class LanguageModel: Sendable {
     /// - Parameter templates: the chat templates; nil for the model's own.
     /// - Throws: What ``ChatPrompt/init(_:_:templates:folder:tokenizer:)`` throws.
     func chatPrompt(
-        for messages: [Message], _ options: ChatOptions, _ templates: ChatTemplates?
+        for messages: [Message], _ options: ChatOptions, _ templates: ChatTemplates? = nil
     ) async throws(AIError) -> ChatPrompt {
         try await queue.run { [tokenizer, folder = inspection.folder] _ throws(AIError) in
             try ChatPrompt(messages, options, templates: templates, folder: folder, tokenizer: tokenizer)
@@ -161,7 +161,8 @@ public final class LanguageModel: Sendable {
             throw AIError(
                 .unsupportedModel, "\(folder): pictures are not read on this machine", context: .init(path: folder))
         }
-        guard let templates = try templates == nil ? ChatTemplates.read(model: folder) : templates else {
+        let chosen = if let templates { templates } else { try ChatTemplates.read(model: folder) }
+        guard let templates = chosen else {
             throw .unsupported(folder, "the model has no chat template")
         }
         return try templates.render(json: messages.map(\.json), options).text

@@ -54,9 +54,13 @@ final class Scheduler: Sendable {
 
     private func run() {
         var clients: [any StepClient] = []
+        var cameBefore = false
         while true {
             let isIdle = state.withLock { state in
-                clients += state.arrived
+                // Whoever has just come goes first: a short prompt need not wait for a piece of a long one. Those who come
+                // right behind them let one go first that waited.
+                clients.insert(contentsOf: state.arrived, at: cameBefore ? min(1, clients.count) : 0)
+                cameBefore = !state.arrived.isEmpty
                 state.arrived = []
                 if clients.isEmpty { state.isRunning = false }
                 return clients.isEmpty

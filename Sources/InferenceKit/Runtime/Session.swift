@@ -5,6 +5,7 @@ import ModelFormats
 final class Session {
     private let model: Model
     private let cache: KeyValueCache
+    private let context: Int
     /// What recurrent layers remember; nil for a model without any.
     private let states: RecurrentStates?
     /// The ids whose keys and values are cached.
@@ -13,10 +14,23 @@ final class Session {
     private var length = 0
 
     init(_ model: Model, context: Int, format: KeyValueFormat) {
-        self.model = model
+        (self.model, self.context) = (model, context)
         cache = KeyValueCache(model.description.cacheShapes, format: format.kernel, capacity: context)
         states = RecurrentStates(model.description, keeping: StateConfiguration.checkpoints)
     }
+
+    /// A text with the same beginning, whose keys and values both share until one of them writes.
+    private init(_ other: Session, upTo end: Int) {
+        (model, context) = (other.model, other.context)
+        cache = other.cache.fork(capacity: context, upTo: end)
+        states = nil
+        (ids, length) = (other.ids, other.length)
+        truncate(to: end)
+    }
+
+    /// A copy of the beginning, which costs next to nothing; nil for a model with recurrent layers, whose states are not in
+    /// pages, or with an encoder.
+    func fork(upTo end: Int) -> Session? { states == nil && source.isEmpty ? Session(self, upTo: end) : nil }
 
     /// What the text answers; empty for a decoder alone.
     private var source: [Int] { cache.source?.ids ?? [] }
@@ -106,7 +120,7 @@ final class Session {
     }
 }
 
-/// Sessions that nobody uses, the last used one last: the next text may share a beginning with one of them.
+/// Sessions that nobody uses, the last used one last, and those in use: the next text may share a beginning with one of them.
 final class SessionPool {
     private let model: Model
     private let context: Int
@@ -114,6 +128,7 @@ final class SessionPool {
     /// Sessions kept.
     private let most: Int
     private var idle: [Session] = []
+    private var busy: [Session] = []
 
     init(_ model: Model, context: Int, format: KeyValueFormat, keeping most: Int) {
         (self.model, self.context, self.format, self.most) = (model, context, format, most)
@@ -121,17 +136,32 @@ final class SessionPool {
 
     /// The session with the longest common beginning, or a new one.
     ///
+    /// A session whose text goes on is taken; one of which only the beginning is needed, or that is in use, is forked, so
+    /// that it is there for the next one, too.
+    ///
     /// - Parameter source: what the text answers; empty for a decoder alone.
     func take(_ text: [Int], answering source: [Int] = []) -> Session {
-        let shared = idle.map { $0.shared(with: text, answering: source) }
-        guard let best = shared.indices.max(by: { shared[$0] < shared[$1] }), shared[best] > 0 else {
-            return Session(model, context: context, format: format)
-        }
-        return idle.remove(at: best)
+        let session = found(text, answering: source) ?? Session(model, context: context, format: format)
+        busy.append(session)
+        return session
+    }
+
+    private func found(_ text: [Int], answering source: [Int]) -> Session? {
+        let known = idle + busy
+        let shared = known.map { $0.shared(with: text, answering: source) }
+        guard let best = shared.indices.max(by: { shared[$0] < shared[$1] }), shared[best] > 0 else { return nil }
+        let isIdle = best < idle.count
+        let isContinued = shared[best] == known[best].ids.count
+        if !(isIdle && isContinued), let copy = known[best].fork(upTo: shared[best]) { return copy }
+        if isIdle { return idle.remove(at: best) }
+        // In use, and not to be copied: the best of the others.
+        guard let next = idle.indices.max(by: { shared[$0] < shared[$1] }), shared[next] > 0 else { return nil }
+        return idle.remove(at: next)
     }
 
     /// Takes a session back; the one that was unused for longest goes.
     func give(_ session: Session) {
+        busy.removeAll { $0 === session }
         idle.append(session)
         if idle.count > most { idle.removeFirst() }
     }

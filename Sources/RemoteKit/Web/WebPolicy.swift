@@ -7,6 +7,9 @@ struct WebPolicy: Sendable {
     var resolve: @Sendable (String) throws(AIError) -> [IPAddress]
     /// Whether a machine may be asked.
     var allows: @Sendable (IPAddress) -> Bool
+    /// Seconds that a page may take in all, and without progress.
+    var seconds = 30.0
+    var patience = 10.0
 
     /// The Internet: no machine of one's own network.
     static let internet = WebPolicy(

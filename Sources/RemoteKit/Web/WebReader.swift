@@ -9,9 +9,6 @@ struct WebReader: Sendable {
     /// Bytes of a page that are read.
     static let limit = 1 << 20
     static let mostRedirects = 5
-    /// Seconds for all of it, and without progress.
-    static let seconds = 30.0
-    static let patience = 10.0
 
     init(_ context: RemoteContext, policy: WebPolicy = .internet) {
         (self.context, self.policy) = (context, policy)
@@ -23,7 +20,7 @@ struct WebReader: Sendable {
     ///   that is an error or no text, and what keeps the page from being fetched.
     func page(_ address: String) async throws -> WebPage {
         try context.requireNetwork(for: "reading \(Secrets.address(address).printable)")
-        let end = Clock.seconds + Self.seconds
+        let end = Clock.seconds + policy.seconds
         var address = address
         for _ in 0...Self.mostRedirects {
             let stream = try await open(address, until: end)
@@ -38,13 +35,13 @@ struct WebReader: Sendable {
         let target = try await Blocking.run { try policy.target(of: address) }
         var request = HTTPRequest(.get, address, acceptsCompression: true)
         request.connectsTo = target.description
-        request.connectTimeout = Self.patience
-        request.stallTimeout = Int(Self.patience)
+        request.connectTimeout = policy.patience
+        request.stallTimeout = Int(policy.patience)
         request.fields["Accept"] = "text/html, text/plain;q=0.9, text/*;q=0.8, application/json;q=0.7"
         context.log("GET \(shown(address)) at \(target)")
         return try await told(address) {
             try await HTTPStream.open(
-                request, on: try context.workspace.engine(), patience: Self.patience, until: end)
+                request, on: try context.workspace.engine(), patience: policy.patience, until: end)
         }
     }
 

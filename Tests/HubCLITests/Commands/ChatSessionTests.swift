@@ -67,7 +67,9 @@ import Testing
         try FileSystem.replace(stage.machine("two.json"), with: Array(#"{"enum":[41,42]}"#.utf8))
         let process = try start("--max-tokens", "12")
         try await prompts(1, process)
-        let lines = ["/json \(stage.machine("two.json"))", "How many?", "/json \(stage.machine("none.json"))", "/quit"]
+        let lines = [
+            "/json \(stage.machine("two.json"))", "How many?", "/json \(stage.machine("none.json"))", "/quit",
+        ]
         for (number, line) in lines.enumerated() {
             process.write(line + "\n")
             if line != "/quit" { try await prompts(number + 2, process) }

@@ -51,7 +51,7 @@ import Testing
             family.expectKeys("model_type gguf tasks formats runs")
             let name = try #require(family["model_type"]?.string)
             #expect(page.output.contains(name) && manual.contains(name.replacing("-", with: "\\-")), "\(name)")
-            let runs = try #require(family["runs"]?.bool)
+            let runs = try #require(family["runs"]?.bool as Bool?)
             #expect(family.strings("tasks").isEmpty != runs && !family.strings("formats").isEmpty, "\(name)")
             #expect(family.strings("formats").contains("gguf") == (family["gguf"] != nil), "\(name)")
         }

@@ -154,6 +154,12 @@ import Testing
             (["--mirror", "--auth", "forward", "--offline"], "--auth forward asks the Hub about each client"),
             (["--mirror", "--host", "0.0.0.0"], "--auth is missing"),
             (["--mirror", "--host", "0.0.0.0", "--auth", "none"], "0.0.0.0 can be reached by others"),
+            (
+                ["--mirror", "--trust-proxy", "127.0.0.1"],
+                "by a proxy this server can be reached by others, and --auth"
+            ),
+            (["models", "--trust-proxy", "127.0.0.1"], "can be reached by others, and no token is set"),
+            (["--trust-proxy", "proxy.test"], "proxy.test is not an IP address"),
             (["--host", "0.0.0.0"], "0.0.0.0 can be reached by others, and no token is set"),
             (
                 ["--mirror", "--port", "7999", "--upstream", "http://localhost:7999"],

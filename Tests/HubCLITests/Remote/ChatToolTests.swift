@@ -139,15 +139,16 @@ import Testing
         let process = try stage.stage.start(
             "chat", RemoteStage.chat, "Paris?", "--provider", "hf", "--tool", tool, "--allow-tool", "weather",
             with: stage.variables)
+        // At once, on this thread: a tool has a minute.
         let reader = try await Thread.run { [fifo] in
             let file = open(fifo, O_RDONLY)
             var buffer = [UInt8](repeating: 0, count: 100)
             while read(file, &buffer, buffer.count) > 0 {
                 if buffer.contains(UInt8(ascii: "s")) { break }
             }
+            process.interrupt()
             return file
         }
-        process.interrupt()
         let result = try await process.wait()
         #expect(result.status == 130)
         // The end of the file comes when nobody has it open any more.
@@ -258,8 +259,8 @@ import Testing
             var byte: UInt8 = 0
             _ = read(file, &byte, 1)
             close(file)
+            chat.process.write("\u{3}")
         }
-        chat.process.write("\u{3}")
         try await chat.prompt()
         #expect(try await chat.end().status == 0)
         let listed = try await stage.stage.run("chats", "--quiet")

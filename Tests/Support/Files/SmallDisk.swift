@@ -16,6 +16,20 @@ package final class SmallDisk: Sendable {
         guard result.status == 0 else { return nil }
     }
 
+    /// One of a certain kind, such as `btrfs`, in a file; nil if this user may not mount one, or cannot make it.
+    package init?(_ folder: TemporaryFolder, _ kind: String, size: Int64) async throws {
+        path = folder(kind)
+        let image = folder("\(kind).image")
+        try FileSystem.createDirectories(path)
+        try FileDescriptor(image, [.write, .create]).truncate(to: size)
+        let places = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
+        for line in ["mkfs.\(kind) -q '\(image)'", "mount -o loop '\(image)' '\(path)'"] {
+            guard try await RunningProcess.run("/bin/sh", ["-c", line], environment: places).status == 0 else {
+                return nil
+            }
+        }
+    }
+
     /// Mounts it anew with other options, as `ro`; whether that could be.
     package func remount(_ options: String) async throws -> Bool {
         try await RunningProcess.run("/bin/mount", ["-o", "remount,\(options)", path]).status == 0

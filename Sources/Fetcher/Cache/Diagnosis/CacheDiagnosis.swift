@@ -15,6 +15,7 @@ package struct CacheDiagnosis: Sendable {
             case unwritable = "unwritable_folders"
             case ofOthers = "files_of_others"
             case worldWritable = "world_writable"
+            case withheld = "withheld_from_group"
             case orphans = "orphan_blobs"
             case unusedPayloads = "unused_payloads"
             case detached = "detached_revisions"
@@ -216,6 +217,7 @@ package struct CacheDiagnosis: Sendable {
         add(.ofOthers, walk.ofOthers)
         add(.unwritable, walk.unwritable)
         add(.worldWritable, walk.worldWritable)
+        add(.withheld, walk.withheld, fix: .giveToGroup(state.layout, walk.withheld.map(\.path)))
         let root = state.layout.root
         if !state.keepsAccessTimes { add(.noAccessTimes, [root]) }
         if FileSystem.isOnNetwork(root) { add(.network, [root]) }

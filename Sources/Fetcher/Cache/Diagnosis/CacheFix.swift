@@ -1,4 +1,5 @@
 package import HubCore
+import Libc
 
 /// A fix for a finding that deletes no downloaded data. Each checks again before it acts.
 package enum CacheFix: Sendable, Hashable {
@@ -23,6 +24,8 @@ package enum CacheFix: Sendable, Hashable {
     /// Deletes the file lists of removed revisions.
     case removeTrees(CacheLayout, [String])
     case sweepXet(XetFolder)
+    /// Gives items of a group's cache to the group, with the rights of their owner.
+    case giveToGroup(CacheLayout, [String])
 
     /// Seconds after which a file counts as unused.
     static let rest = 3600.0
@@ -62,6 +65,13 @@ package enum CacheFix: Sendable, Hashable {
                 return try layout.remove(path)
             }
             return Outcome(text: "\(Self.plural(count, "file")) deleted", isWhole: count == paths.count)
+        case .giveToGroup(let layout, let paths):
+            guard let group = try layout.sharingGroup() else {
+                return Outcome(text: "nothing changed", isWhole: false)
+            }
+            let count = try Self.count(paths) { path throws(AIError) in try layout.give(path, to: group) }
+            return Outcome(
+                text: "\(Self.plural(count, "entry", "entries")) given to the group", isWhole: count == paths.count)
         case .sweepXet(let xet):
             return Outcome(text: "\(ByteCount(try xet.sweep(now: now))) freed", isWhole: true)
         }
@@ -103,8 +113,18 @@ package enum CacheFix: Sendable, Hashable {
         return true
     }
 
-    private static func plural(_ count: Int, _ noun: String) -> String {
-        "\(count) \(noun)\(count == 1 ? "" : "s")"
+    private static func plural(_ count: Int, _ noun: String, _ nouns: String? = nil) -> String {
+        "\(count) \(count == 1 ? noun : nouns ?? noun + "s")"
+    }
+
+    /// Whether the group cannot do what the owner can, or a folder does not pass the group on.
+    static func isWithheld(_ status: FileStatus, from group: UInt32) -> Bool {
+        guard status.kind == .file || status.kind == .directory else { return false }
+        return status.group != group || status.mode & groupRights(status) != groupRights(status)
+    }
+
+    fileprivate static func groupRights(_ status: FileStatus) -> UInt32 {
+        status.kind == .directory ? 0o2070 : (status.mode & 0o600) >> 3
     }
 
     private func isAtRest(_ path: String, now: Double) throws(AIError) -> Bool {
@@ -143,6 +163,32 @@ package enum CacheFix: Sendable, Hashable {
 }
 
 extension CacheLayout {
+    /// Gives a file or folder to a group; false if it is gone, or of another user, or the user is not of the group.
+    fileprivate func give(_ path: String, to group: UInt32) throws(AIError) -> Bool {
+        let item: FileDescriptor
+        if path == root {
+            item = try FileDescriptor(path, [.directory])
+        } else {
+            guard let below = path.dropping(prefix: root + "/"),
+                let (folder, name) = try OpenFolder.open(root)?.place(of: below)
+            else { return false }
+            do throws(AIError) { item = try FileDescriptor(name, in: folder, [.noFollow, .nonBlocking]) } catch {
+                // Gone, a link by now, or unreadable.
+                guard let number = error.errno, [ENOENT, ELOOP, EACCES, EPERM].contains(number) else { throw error }
+                return false
+            }
+        }
+        do throws(AIError) {
+            let status = try item.status()
+            if status.group != group { try item.setOwner(status.owner, group: group) }
+            try item.setMode(status.mode | CacheFix.groupRights(status))
+            return true
+        } catch {
+            guard error.errno == EPERM else { throw error }
+            return false
+        }
+    }
+
     /// Removes a file below the cache without following links; returns whether it existed.
     fileprivate func remove(_ path: String) throws(AIError) -> Bool {
         guard let below = path.dropping(prefix: root + "/"),

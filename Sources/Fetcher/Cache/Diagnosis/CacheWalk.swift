@@ -17,6 +17,8 @@ struct CacheWalk {
     private(set) var unwritable: [Item] = []
     /// World-writable items, except those of the shared store that must be.
     private(set) var worldWritable: [Item] = []
+    /// Items of a group's cache that the group cannot use as its owner does, or that are not the group's.
+    private(set) var withheld: [Item] = []
     /// The entries of `.no_exist/`.
     private(set) var missing: [Item] = []
     /// Lock files of blobs that neither exist nor are being downloaded.
@@ -32,9 +34,11 @@ struct CacheWalk {
 
     private let layout: CacheLayout
     private let user = geteuid()
+    private let group: UInt32?
 
     init(_ layout: CacheLayout) {
         self.layout = layout
+        group = (try? layout.sharingGroup()) ?? nil
         visit({ () throws(AIError) in try OpenFolder.open(layout.root) }, layout.root, [])
         locks = locks.filter { !isNeeded(lock: $0.path) }
     }
@@ -64,6 +68,7 @@ struct CacheWalk {
         let name = parts.last ?? ""
         if user != 0, status.owner != user { ofOthers.append(item) }
         if status.kind == .directory, access(item.path, W_OK | X_OK) != 0 { unwritable.append(item) }
+        if let group, CacheFix.isWithheld(status, from: group) { withheld.append(item) }
         let isMeant = parts.first == "blobs" && (name.hasSuffix(".refs") || name.hasSuffix(".lock"))
         // In a folder with the sticky bit only the owner can remove a file.
         if status.kind != .symlink, status.mode & 0o1002 == 0o002, !isMeant { worldWritable.append(item) }

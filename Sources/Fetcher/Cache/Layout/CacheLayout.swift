@@ -39,6 +39,12 @@ package struct CacheLayout: Sendable, Hashable {
         return held
     }
 
+    /// The group that shares the cache, as its folder says: mode 2770 or more; nil if it is one's own.
+    package func sharingGroup() throws(AIError) -> UInt32? {
+        guard let status = try FileSystem.status(root), status.mode & 0o2070 == 0o2070 else { return nil }
+        return status.group
+    }
+
     /// Creates the cache folder and its `CACHEDIR.TAG`, which tells backup programs to skip it.
     /// https://bford.info/cachedir/
     package func create() throws(AIError) {
@@ -147,6 +153,24 @@ package struct RepositoryFolder: Sendable, Hashable {
     /// The names in `snapshots/`, litter left out.
     func snapshotNames() throws(AIError) -> [String] {
         try (FileSystem.entries(snapshots) ?? []).filter { !Self.litter.contains($0) }
+    }
+
+    /// The files of a snapshot whose content is there.
+    func readableFiles(_ commit: Commit) throws(AIError) -> Set<String> {
+        let top = snapshot(commit)
+        var found: Set<String> = []
+        var waiting = [""]
+        while let below = waiting.popLast() {
+            for name in try FileSystem.entries(Path.join(top, below)) ?? [] {
+                let path = below.isEmpty ? name : Path.join(below, name)
+                switch try FileSystem.status(Path.join(top, path))?.kind {
+                case .directory: waiting.append(path)
+                case .file: found.insert(path)
+                default: break
+                }
+            }
+        }
+        return found
     }
 
     /// The blobs that links in a folder tree point to now.

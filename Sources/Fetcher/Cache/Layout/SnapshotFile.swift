@@ -67,23 +67,28 @@ enum FileCopy {
     static func copy(from: borrowing FileDescriptor, to path: String, through temporary: String) throws(AIError) {
         try FileSystem.remove(temporary)
         do throws(AIError) {
-            let to = try FileDescriptor(temporary, [.write, .create, .exclusive])
-            if !to.reflink(from: from) {
-                let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
-                defer { buffer.deallocate() }
-                var offset: Int64 = 0
-                while true {
-                    let count = try from.read(into: buffer, at: offset)
-                    if count == 0 { break }
-                    try to.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
-                    offset += Int64(count)
-                }
-            }
-            try to.synchronizeData()
+            try fill(temporary, from: from)
             try FileSystem.rename(temporary, to: path)
         } catch {
             _ = try? FileSystem.remove(temporary)
             throw error
         }
+    }
+
+    /// The new file alone, on stable storage.
+    static func fill(_ path: String, from: borrowing FileDescriptor) throws(AIError) {
+        let to = try FileDescriptor(path, [.write, .create, .exclusive])
+        if !to.reflink(from: from) {
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+            defer { buffer.deallocate() }
+            var offset: Int64 = 0
+            while true {
+                let count = try from.read(into: buffer, at: offset)
+                if count == 0 { break }
+                try to.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+                offset += Int64(count)
+            }
+        }
+        try to.synchronizeData()
     }
 }

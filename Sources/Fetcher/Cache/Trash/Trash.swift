@@ -9,8 +9,10 @@ package struct Trash: Sendable {
 
     package init(_ layout: CacheLayout) {
         self.layout = layout
-        path = layout.root + "-trash"
+        path = Self.path(ofCache: layout.root)
     }
+
+    static func path(ofCache root: String) -> String { root + "-trash" }
 
     /// Creates the folder with the cache's mode, so that its contents stay as private.
     ///

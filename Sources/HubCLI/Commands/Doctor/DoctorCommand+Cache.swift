@@ -103,6 +103,10 @@ extension DoctorCommand {
             case .worldWritable:
                 text = "anybody can write to \(many("file or folder", "files and folders")) of the cache"
                 advice = "chmod -R o-w: a model that anybody can change cannot be trusted"
+            case .withheld:
+                text =
+                    "the group cannot use \(many("file or folder", "files and folders")) of this shared cache as \(does("its owner", "their owners")) can"
+                advice = "hub doctor --fix gives them to the group; each user can do that for what is theirs"
             case .orphans:
                 (level, text, hasBytes) = (.note, "\(many("blob")) that no snapshot links to, \(bytes)", true)
                 advice = "hub gc --orphans deletes \(does("it", "them"))"

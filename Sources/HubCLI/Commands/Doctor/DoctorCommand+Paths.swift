@@ -32,6 +32,14 @@ extension DoctorCommand {
                 environment.isTrue("HUGGINGFACE_CO_STAGING") && context.endpoint == nil
                     ? "HUGGINGFACE_CO_STAGING" : origin("--endpoint", context.endpoint != nil, "HF_ENDPOINT")),
         ]
+        findings += workspace.furtherCaches.map { cache in
+            let isThere = FileSystem.exists(cache.root)
+            return DoctorFinding(
+                section: "paths", name: "further_cache", level: isThere ? .good : .note,
+                text: isThere
+                    ? "read after it: \(cache.root) (HUB_CACHE_PATH)"
+                    : "HUB_CACHE_PATH names \(cache.root.printable), which is not there")
+        }
         findings += try proxyFindings(context)
         findings += environment.unclearSwitches.map { name, value in
             DoctorFinding(
@@ -40,6 +48,14 @@ extension DoctorCommand {
                 advice: "set \(name) to 1 or 0")
         }
         findings += try await Blocking.run { try folderFindings(workspace, environment) }
+        if let source = try await Blocking.run({ try CacheMove.unfinished(workspace.layout) }) {
+            findings.append(
+                DoctorFinding(
+                    section: "paths", name: "unfinished_move", level: .bad,
+                    text:
+                        "a move of the cache from \(source.printable) was interrupted, and files of it may be left there",
+                    advice: "hub mv \(ShellQuoting.word(workspace.layout.root)) finishes it"))
+        }
         findings += try await Blocking.run { try diskFinding(workspace) }
         return findings
     }

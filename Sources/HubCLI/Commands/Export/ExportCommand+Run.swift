@@ -29,7 +29,7 @@ extension ExportCommand {
     static func run(_ context: Context, _ request: Request) async throws {
         let target = try target(request, context)
         let references = try request.words.map { word throws(AIError) in try context.reference(word) }
-        let workspace = try await context.workspace()
+        let workspace = try await context.workspace(joinsGroup: false)
         let puller = try await workspace.puller()
         var manifest = ArchiveManifest(models: [])
         for reference in references {

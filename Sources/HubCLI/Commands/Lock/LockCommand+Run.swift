@@ -78,7 +78,7 @@ extension LockCommand {
     private static func add(_ context: Context, _ request: Request) async throws {
         var lock = try await Blocking.run { try ModelLock.read(request.path) } ?? ModelLock()
         let references = try request.words.map { word throws(AIError) in try context.reference(word) }
-        let workspace = try await context.workspace()
+        let workspace = try await context.workspace(joinsGroup: false)
         let puller = try await workspace.puller()
         var options = Puller.Options()
         options.filter = request.filter
@@ -105,7 +105,7 @@ extension LockCommand {
     private static func update(_ context: Context, _ request: Request) async throws {
         var lock = try await LockedModels.read(request.path)
         let entries = try LockedModels.entries(request.words, of: lock, request.path, context)
-        let puller = try await context.workspace().puller()
+        let puller = try await context.workspace(joinsGroup: false).puller()
         guard !puller.isOffline else {
             throw AIError(.offline, "hub lock --update needs the network, which is off")
         }
@@ -130,7 +130,7 @@ extension LockCommand {
     private static func check(_ context: Context, _ request: Request, upstream: Bool) async throws {
         let lock = try await LockedModels.read(request.path)
         let entries = try LockedModels.entries(request.words, of: lock, request.path, context)
-        let workspace = try await context.workspace()
+        let workspace = try await context.workspace(joinsGroup: false)
         var failures = Failures()
         var found: [(ModelLock.Entry, String?)] = []
         for entry in entries {

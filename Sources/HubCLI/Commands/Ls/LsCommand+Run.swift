@@ -34,6 +34,7 @@ extension LsCommand {
         let selectors = try request.models.map { try CacheSelector($0, context) }
         let workspace = try await context.workspace()
         let (cache, xet) = try await workspace.overview()
+        let further = try await workspace.furtherOverviews()
         let free = try await Blocking.run { try FileSystem.diskSpace(cache.layout.root).available }
         let found = try await chosen(from: cache, selectors, workspace).filter {
             passes($0, request, now: context.now)
@@ -41,7 +42,7 @@ extension LsCommand {
         let shown = Array(sorted(found, by: request.sort).prefix(request.limit ?? .max))
         var failures = Failures()
         for (text, selector) in zip(request.models, selectors)
-        where !cache.repositories.contains(where: { selector.names($0) }) {
+        where !(cache.repositories + further.flatMap(\.repositories)).contains(where: { selector.names($0) }) {
             try await failures.attempt(context.output) {
                 throw AIError(
                     .notCached, "nothing in \(cache.layout.root) matches \(text.printable)",
@@ -61,8 +62,22 @@ extension LsCommand {
             unfinished: try await unfinished(shown, workspace), tried: tried?.here ?? [:],
             triedRemotely: tried?.remotely ?? [:], free: free,
             reclaimable: try await reclaimable(cache, pins, workspace))
-        context.output.render(json: view.json(shown), quiet: shown.map(\.repository.description)) {
+        let others = further.map { other in
+            (
+                other.layout.root,
+                other.repositories.filter { repository in
+                    (selectors.isEmpty || selectors.contains { $0.names(repository) })
+                        && passes(repository, request, now: context.now)
+                }
+            )
+        }
+        let names = (shown + others.flatMap(\.1)).map(\.repository.description)
+        var seen: Set<String> = []
+        context.output.render(
+            json: view.json(shown, others.flatMap(\.1)), quiet: names.filter { seen.insert($0).inserted }
+        ) {
             if request.revisions { view.revisionTable(shown) } else { view.table(shown) }
+            for (root, repositories) in others { view.furtherTable(repositories, in: root) }
             if request.partials { view.partialTable(shown) }
             if !shown.isEmpty || selectors.isEmpty { view.summary(shown, isFiltered: request.isFiltered) }
         }

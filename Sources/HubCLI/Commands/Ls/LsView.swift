@@ -85,6 +85,25 @@ struct LsView {
         output.table(table)
     }
 
+    /// What a cache of others has, of which nothing can be freed.
+    func furtherTable(_ repositories: [RepositoryOverview], in root: String) {
+        var table = Table([
+            .init("IN \(root.printable)", least: 16, cut: .middle), .init("SIZE", .right), .init("REVISIONS"),
+        ])
+        for repository in repositories.sorted(by: { $0.repository.description < $1.repository.description }) {
+            let refs = repository.revisions.map {
+                $0.refs.isEmpty ? $0.commit.short : $0.refs.joined(separator: ", ")
+            }
+            table.add([
+                Styled(repository.repository.description, .name), size(repository.size),
+                Styled(refs.joined(separator: ", ")),
+            ])
+        }
+        guard !table.isEmpty else { return output.line(Styled("nothing of that is in \(root.printable)", .faint)) }
+        output.line()
+        output.table(table)
+    }
+
     func revisionTable(_ repositories: [RepositoryOverview]) {
         var table = Table([
             .init("MODEL", least: 16, cut: .middle), .init("COMMIT"), .init("REFS", least: 6),
@@ -148,12 +167,31 @@ struct LsView {
 
     // MARK: JSON
 
-    func json(_ repositories: [RepositoryOverview]) -> JSONObject {
+    /// - Parameter further: of caches of others; they count in no sum.
+    func json(_ repositories: [RepositoryOverview], _ further: [RepositoryOverview]) -> JSONObject {
         [
-            "models": .array(repositories.map(json)), "total_bytes": .int(cache.totalSize),
+            "models": .array(repositories.map(json) + further.map(LsView.further)),
+            "total_bytes": .int(cache.totalSize),
             "partial_bytes": .int(cache.partialSize), "other_bytes": .int(cache.otherSize + xet.bytes),
             "reclaimable_bytes": .int(reclaimable), "disk_free_bytes": .int(free),
         ]
+    }
+
+    private static func further(_ repository: RepositoryOverview) -> JSON {
+        .object([
+            "id": .string(repository.repository.id.name), "kind": .string(repository.repository.kind.rawValue),
+            "path": .string(repository.folder.path), "size_bytes": .int(repository.size), "freeable_bytes": 0,
+            "files": .int(Int64(repository.files)), "pinned": false, "damaged": false,
+            "complete": repository.isComplete.map { .bool($0) },
+            "revisions": .array(
+                repository.revisions.map { revision in
+                    .object([
+                        "commit": .string(revision.commit.hash), "refs": .array(revision.refs.map { .string($0) }),
+                        "size_bytes": .int(revision.size), "freeable_bytes": 0,
+                        "complete": revision.isComplete.map { .bool($0) }, "pinned": false, "damaged": false,
+                    ])
+                }),
+        ])
     }
 
     private func json(_ repository: RepositoryOverview) -> JSON {

@@ -88,7 +88,7 @@ extension ModelPlace {
         if let (folder, commit) = try await Blocking.run({ try workspace.snapshot(of: reference) }),
             demand.file.map({ FileSystem.exists(Path.join(folder.snapshot(commit), $0)) }) ?? true
         {
-            let condition = try await workspace.condition(reference.repository, at: commit)
+            let condition = try await workspace.condition(of: folder, reference.repository, at: commit)
             try condition.checkSound(reference)
             await Blocking.run { workspace.markUsed(folder, commit) }
             return .here(
@@ -152,6 +152,7 @@ extension ModelPlace {
                 .notCached, "\(reference) is not in the cache",
                 advice: "--yes downloads it (\(bytes)), as hub pull \(reference) does")
         }
+        try await PullCommand.makeRoom(for: [plan], isAgreed: demand.yes, workspace, context)
         try puller.checkSpace([plan])
         let result = await PullCommand.fetch([plan], options, puller, context)[0]
         if let error = result.error { throw error.code == .cancelled ? CancellationError() : error }

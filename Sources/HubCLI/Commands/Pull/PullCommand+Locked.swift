@@ -12,7 +12,7 @@ extension PullCommand {
             throw AIError(.invalidInput, "--local-dir takes the files of one model, not of \(entries.count)")
         }
         if entries.isEmpty { context.output.note("\(path.printable) locks nothing") }
-        let workspace = try await context.workspace()
+        let workspace = try await context.workspace(joinsGroup: options.destination.isCache)
         let puller = try await workspace.puller()
         var failures = Failures()
         var plans: [PullPlan] = []
@@ -21,6 +21,6 @@ extension PullCommand {
         }
         // Part of a lock is not what was asked for.
         if !failures.all.isEmpty, !request.isEstimate { plans = [] }
-        try await carryOut(plans, options, isEstimate: request.isEstimate, workspace, puller, context, &failures)
+        try await carryOut(plans, options, request, workspace, puller, context, &failures)
     }
 }

@@ -18,6 +18,7 @@ extension PullCommand {
         /// Bytes a second.
         var rate: Int64?
         var localDir: String?
+        var yes: Bool
         /// The lock to take, by its path.
         var lock: String?
 
@@ -33,6 +34,7 @@ extension PullCommand {
             connections = arguments[PullCommand.connections]
             rate = arguments[limitRate]?.bytes
             localDir = arguments[PullCommand.localDir]
+            yes = arguments[PullCommand.yes]
             lock = arguments.has("locked") ? arguments[PullCommand.locked] ?? LockedModels.fileName : nil
             guard lock != nil || !words.isEmpty else {
                 throw AIError(.invalidInput, "missing REF", advice: "usage: \(PullCommand.command.usage)")
@@ -51,7 +53,7 @@ extension PullCommand {
         var options = options(context, request)
         let names = PullNames(words: request.words, revision: request.revision, context: context)
         let first = try names.first()
-        let workspace = try await context.workspace()
+        let workspace = try await context.workspace(joinsGroup: options.destination.isCache)
         let puller = try await workspace.puller()
         options.select = try selection(
             format: request.format, quantization: request.quantization, workspace, context)
@@ -73,20 +75,23 @@ extension PullCommand {
                 "\(plan.repository): using your earlier selection: \(plan.choice.description); pass --format all to fetch everything"
             )
         }
-        try await carryOut(plans, options, isEstimate: request.isEstimate, workspace, puller, context, &failures)
+        try await carryOut(plans, options, request, workspace, puller, context, &failures)
     }
 
     /// Shows the estimate of plans, or fetches them.
     static func carryOut(
-        _ plans: [PullPlan], _ options: Puller.Options, isEstimate: Bool, _ workspace: Workspace, _ puller: Puller,
+        _ plans: [PullPlan], _ options: Puller.Options, _ request: Request, _ workspace: Workspace,
+        _ puller: Puller,
         _ context: Context, _ failures: inout Failures
     ) async throws {
-        if isEstimate {
+        if request.isEstimate {
             // Nothing can be said of the disk where nothing is known of the models.
             if plans.isEmpty {
                 context.output.document(["models": .array([])])
             } else {
-                try await PullEstimate(plans, workspace).show(context)
+                var estimate = try await PullEstimate(plans, workspace)
+                estimate.budget = try await budget(for: plans, workspace, context)
+                try await estimate.show(context)
             }
             for plan in plans {
                 try await failures.attempt(context.output) {
@@ -95,7 +100,10 @@ extension PullCommand {
             }
             return try failures.finish()
         }
-        if !plans.isEmpty { try puller.checkSpace(plans) }
+        if !plans.isEmpty {
+            try await makeRoom(for: plans, isAgreed: request.yes, workspace, context)
+            try puller.checkSpace(plans)
+        }
         let results = plans.isEmpty ? [] : await fetch(plans, options, puller, context)
         context.output.document(["models": .array(results.map(json))])
         for result in results {

@@ -1,3 +1,4 @@
+import Catalog
 import Fetcher
 import HubCore
 import ModelFormats
@@ -8,6 +9,8 @@ struct PullEstimate {
     let cost: PullCost
     /// Bytes of this machine's memory.
     let memoryTotal: Int64
+    /// What the cache's budget asks for first; nil without one.
+    var budget: Budget?
     /// Bytes of the files of which an older revision is cached, by plan.
     private let olderBytes: [Int64]
 
@@ -34,6 +37,9 @@ struct PullEstimate {
                 "disk",
                 "\(ByteCount(cost.diskFree)) free, \(cost.fits ? "\(ByteCount(cost.diskAfter)) after" : "\(ByteCount(-cost.diskAfter)) more needed")",
                 cost.fits ? .plain : .bad)
+            if let budget {
+                output.fact("budget", Self.sentence(budget), budget.missing > 0 ? .bad : .plain)
+            }
             if let (need, variant, plan) = cost.memory {
                 output.fact(
                     "memory", need.sentence(subject(variant, of: plans[plan]), of: memoryTotal),
@@ -67,6 +73,12 @@ struct PullEstimate {
         if plans.count > 1 { output.fact("to fetch", "\(ByteCount(plan.totals.downloadBytes))") }
     }
 
+    private static func sentence(_ budget: Budget) -> String {
+        let rule = "\(ByteCount(budget.used)) of \(ByteCount(budget.rule.bytes)) are used"
+        if budget.missing > 0 { return rule + "; this pull cannot be made to fit" }
+        return budget.isEmpty ? rule : rule + "; \(ByteCount(budget.freedBytes)) would be deleted first"
+    }
+
     private var json: JSONObject {
         [
             "models": .array(
@@ -89,6 +101,7 @@ struct PullEstimate {
             "download_bytes": .int(cost.totals.downloadBytes), "disk_free_bytes": .int(cost.diskFree),
             "disk_after_bytes": .int(cost.diskAfter),
             "fits": .bool(cost.fits), "memory_bytes": cost.memory.map { .int($0.need.bytes) },
+            "budget": budget.map { .object(["plan": .array(BudgetView.plan($0))]) },
             "estimated_seconds": cost.seconds.map { .double($0) },
             "estimated_from": cost.rate.map { .string("\($0.pulls) earlier pulls") },
         ]

@@ -52,6 +52,8 @@ extension ServeCommand {
             parallel = arguments[ServeCommand.parallel] ?? 8
             queue = arguments[ServeCommand.queue] ?? 512
             options = GenerationFlags.options(arguments)
+            // Several conversations go on in turns.
+            options.keptTexts = min(parallel, 4)
         }
     }
 

@@ -9,7 +9,8 @@ extension ServeCommand {
         let token = context.environment["HUB_SERVE_TOKEN"]
         let report: @Sendable (AIError) -> Void = { output.failure($0) }
         let access = try advising("set HUB_SERVE_TOKEN, or serve on 127.0.0.1", where: .invalidInput) {
-            try HubAccess.serving(on: request.host, token: token, names: request.names)
+            try HubAccess.serving(
+                on: request.host, isLocal: request.isLocal, token: token, names: request.names)
         }
         let (source, models) = try await Blocking.run {
             let source = try advising(layout, where: .fileNotFound) { try FolderSource(folder, report: report) }

@@ -12,7 +12,7 @@ extension ServeCommand {
         let endpoint =
             try request.upstream.map { text throws(AIError) in try Endpoint(text) } ?? context.hubEndpoint()
         if !isOffline { try refuseItself(endpoint, request) }
-        let isLoopback = HubAccess.isLoopback(request.host.lowercased())
+        let isLoopback = request.isLocal
         let authorisation = try authorisation(context, request, isLoopback: isLoopback, isOffline: isOffline)
         let workspace = try await context.workspace(endpoint: endpoint, isOffline: isOffline)
         let environment = context.environment
@@ -68,7 +68,7 @@ extension ServeCommand {
             if isLoopback { return .none }
             guard let token else {
                 throw AIError(
-                    .invalidInput, "\(request.host.printable) can be reached by others, and no token is set",
+                    .invalidInput, "\(request.reachable), and no token is set",
                     advice: "set HUB_SERVE_TOKEN, or serve on 127.0.0.1")
             }
             return .own(TokenList(token))
@@ -77,13 +77,12 @@ extension ServeCommand {
         case nil where isLoopback: return .none
         case nil:
             throw AIError(
-                .invalidInput, "\(request.host.printable) can be reached by others, and --auth is missing",
+                .invalidInput, "\(request.reachable), and --auth is missing",
                 advice: "give --auth own or --auth forward, or serve on 127.0.0.1")
         case .none?:
             guard isLoopback else {
                 throw AIError(
-                    .invalidInput,
-                    "--auth none: \(request.host.printable) can be reached by others",
+                    .invalidInput, "--auth none: \(request.reachable)",
                     advice: "give --auth own or --auth forward, or serve on 127.0.0.1")
             }
             return .none

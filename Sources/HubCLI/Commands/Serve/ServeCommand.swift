@@ -30,7 +30,10 @@ enum ServeCommand {
         detail: "Requests under other names are refused, because a web page could point its own name here.")
     static let trustProxy = Option.text(
         "trust-proxy", "ADDRESS", repeats: true, "a proxy, or a network of them, whose X-Forwarded-* headers count",
-        detail: "Such as 127.0.0.1 or 10.0.0.0/8. From anyone else these headers are ignored.")
+        detail: """
+            Such as 127.0.0.1 or 10.0.0.0/8. From anyone else these headers are ignored. With it a token is needed as where \
+            other machines can reach it.
+            """)
     static let log = Option.text(
         "log", "FILE", kind: .file, "append a line for each request; - is stderr",
         detail: """
@@ -101,6 +104,13 @@ enum ServeCommand {
         var port: UInt16
         var names: Set<String>
         var proxies: TrustedProxies
+        /// Whether only programs of this machine are served. A proxy serves others.
+        var isLocal: Bool { HubAccess.isLoopback(host.lowercased()) && proxies.isEmpty }
+        /// Why not, as an error begins.
+        var reachable: String {
+            proxies.isEmpty
+                ? "\(host.printable) can be reached by others" : "by a proxy this server can be reached by others"
+        }
         /// The file for the request log.
         var log: String?
         var logForm: AnsweredRequest.Form

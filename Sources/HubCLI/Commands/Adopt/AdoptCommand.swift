@@ -1,0 +1,56 @@
+import Catalog
+import Fetcher
+import HubCore
+
+/// `hub adopt`
+enum AdoptCommand {
+    static let undo = Switch(
+        "undo", "make separate copies again of what was linked, and forget what was registered",
+        detail: "Where two files share their content, each gets its own again; the disk must have room for them.")
+
+    static let command = Command(
+        name: "adopt", isMinor: true, purpose: .changes, doc: "make one copy of models that several programs keep",
+        detail: """
+            Finds the model files of ollama, LM Studio, llama.cpp's older cache and Jan, and GGUF and safetensors files in the \
+            folders you name, compares them with the cache and with each other by SHA-256, and shows how copies can become one.
+
+            reflink: both files stay and share their blocks, on btrfs and XFS; a program that writes into one of them does not \
+            change the other. hardlink: one name is replaced by a second name of the other file, where the file system has no \
+            reflinks, both files have one owner, group and mode, the second copy has no other name, and both programs never write into finished files (the cache, ollama, LM \
+            Studio and llama.cpp). A hard link shares mode and times, too. register: nothing changes on the disk, and hub \
+            pull takes the bytes from there instead of downloading them.
+
+            FILE stays. SECOND COPY is the name or file that is made one with it. Before a name is replaced, both files are \
+            read whole and must have the digest. Manifests and settings of \
+            other programs are never changed. Downloads under way and files that a program has open are left alone. Without \
+            a terminal and without --yes, adopt shows the plan, changes nothing and exits with status 2.
+
+            Models that programs name like the Hub's (hf.co/org/name in ollama, org/name in LM Studio) are looked up on the \
+            Hub, so that the plan can say which model a file is of; with --offline the catalog alone answers.
+            """,
+        operands: [Operand("DIR|TOOL", .any, .folder)],
+        flags: [undo.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag],
+        listKey: "plan",
+        examples: [
+            .init("hub adopt --dry-run", "What could become one copy."),
+            .init("hub adopt ollama", "Only files of ollama."),
+            .init("hub adopt ~/models --yes", "Files of a folder, without a question."),
+            .init("hub adopt --undo", "Separate copies again."),
+        ],
+        run: { try await run($0, Request($1)) })
+
+    /// What is adopted.
+    struct Request {
+        var words: [String]
+        var undo: Bool
+        var dryRun: Bool
+        var yes: Bool
+
+        init(_ arguments: ParsedArguments) {
+            words = arguments.operands
+            undo = arguments[AdoptCommand.undo]
+            dryRun = arguments[SharedFlags.dryRun]
+            yes = arguments[SharedFlags.yes]
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import HubCore
+import Support
+import Testing
+
+@Suite struct BudgetCommandTests {
+    let stage: Stage
+    let mebibyte = 1 << 20
+
+    init() throws {
+        stage = try Stage { root in
+            for (number, name) in ["one", "two", "three"].enumerated() {
+                try ModelRepository("org/\(name)", in: root)
+                    .write("model.safetensors", ForeignStores.weights(UInt64(number)))
+            }
+            try ModelRepository("org/large", in: root)
+                .write("model.safetensors", ForeignStores.weights(9, count: 3 << 20))
+        }
+    }
+
+    private func cached() async throws -> [String] {
+        try await stage.run("ls", "-q", "--sort", "name").lines.sorted()
+    }
+
+    /// Pulls two models, the first of which was used longer ago.
+    private func pullTwo() async throws {
+        for name in ["org/one", "org/two"] { #expect(try await stage.run("pull", name).status == 0) }
+    }
+
+    @Test func theRuleIsSetShownAndEnded() async throws {
+        #expect(try await stage.run("budget").output == "no budget is set\n")
+        try await pullTwo()
+        let set = try await stage.run("budget", "1GB", "--keep", "org/*", "--older-than", "30d", "--json")
+            .document()
+        set.expectKeys("budget_bytes used_bytes plan")
+        #expect(set["budget_bytes"]?.int == 1_000_000_000 && set.objects("plan").isEmpty)
+        #expect(try #require(set["used_bytes"]?.int) >= 2 * mebibyte)
+        let shown = try await stage.run("budget").output
+        #expect(shown.contains("of 1.0 GB are used; org/* stay; only what was not used for 1mo goes"))
+        #expect(try await stage.run("budget", "--off").output == "no budget is set\n")
+        #expect(try await stage.run("budget").output == "no budget is set\n")
+        #expect(try await cached() == ["org/one", "org/two"])
+    }
+
+    @Test func aPullFreesWhatItNeedsAndNoMore() async throws {
+        try await pullTwo()
+        #expect(try await stage.run("budget", "2.5MB").status == 0)
+        let estimate = try await stage.run("pull", "org/three", "--estimate", "--json").document()
+        let plan = try #require(estimate["budget"]?.object).objects("plan")
+        #expect(plan.compactMap { $0["id"]?.string } == ["org/one"])
+        // Without a terminal and without a yes nothing goes, and nothing is fetched.
+        let refused = try await stage.run("pull", "org/three")
+        #expect(refused.status == 2 && refused.output.contains("for the budget of 2.5 MB"), "\(refused.error)")
+        #expect(try await cached() == ["org/one", "org/two"])
+        let done = try await stage.run("pull", "org/three", "--yes")
+        #expect(done.status == 0, "\(done.error)")
+        #expect(try await cached() == ["org/three", "org/two"])
+        // What is there already needs no room.
+        #expect(try await stage.run("pull", "org/three").status == 0)
+    }
+
+    /// What was used longest ago stays if the next one alone is enough.
+    @Test func nothingGoesBesideWhatIsEnough() async throws {
+        for name in ["org/one", "org/large"] { #expect(try await stage.run("pull", name).status == 0) }
+        #expect(try await stage.run("budget", "4.5MB").status == 0)
+        let plan = try await stage.run("budget", "2.5MB", "--json").document().objects("plan")
+        #expect(plan.compactMap { $0["id"]?.string } == ["org/large"])
+        #expect(try await stage.run("budget", "--yes").status == 0)
+        #expect(try await cached() == ["org/one"])
+    }
+
+    /// Whatever pulls keeps the budget.
+    @Test func aPullOfAnotherCommandFreesToo() async throws {
+        try await pullTwo()
+        let tiny = try ModelRepository("org/tiny", in: stage.root)
+        for name in ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"] {
+            try tiny.write(name, Fixtures.bytes("tiny-shakespeare/\(name)"))
+        }
+        #expect(try await stage.run("budget", "3.5MB").status == 0)
+        let tried = try await stage.run("try", "org/tiny", "--yes")
+        #expect(tried.status == 0, "\(tried.error)")
+        #expect(try await cached() == ["org/tiny", "org/two"])
+    }
+
+    @Test func theTrashGoesFirst() async throws {
+        try await pullTwo()
+        #expect(try await stage.run("rm", "org/one", "--trash", "--yes").status == 0)
+        #expect(try await stage.run("budget", "2.5MB").status == 0)
+        #expect(try await stage.run("pull", "org/three", "--yes").status == 0)
+        #expect(try await cached() == ["org/three", "org/two"])
+        #expect(try await stage.run("trash").output == "the trash is empty\n")
+    }
+
+    @Test func whatCannotFitIsRefused() async throws {
+        try await pullTwo()
+        #expect(try await stage.run("pin", "org/one").status == 0)
+        #expect(try await stage.run("budget", "2.5MB", "--keep", "org/two").status == 0)
+        let result = try await stage.run("pull", "org/three", "--yes", "--json")
+        #expect(result.status == 6)
+        #expect(try result.errorCode() == "disk_full")
+        #expect(try await cached() == ["org/one", "org/two"])
+        #expect(!stage.hub.requests.contains { $0.path.contains("org/three/resolve") })
+    }
+
+    @Test func theBudgetAloneDeletesAfterAYes() async throws {
+        try await pullTwo()
+        #expect(try await stage.run("budget", "1.5MB").output.contains("org/one"))
+        #expect(try await cached() == ["org/one", "org/two"])
+        #expect(try await stage.run("budget").status == 2)
+        #expect(try await stage.run("budget", "--dry-run").status == 0)
+        #expect(try await cached() == ["org/one", "org/two"])
+        #expect(try await stage.run("budget", "--yes").status == 0)
+        #expect(try await cached() == ["org/two"])
+    }
+
+    @Test func theTimer() async throws {
+        #expect(try await stage.run("budget", "--install").status == 2)
+        let result = try await stage.run("budget", "1GB", "--install")
+        #expect(
+            result.status == 0 && result.error.contains("hub-budget.timer") || result.error.contains("launchctl"))
+        let files = try stage.listing(stage.machine("home")).filter { $0.contains("budget") }
+        #expect(!files.isEmpty)
+        for file in files where file.hasSuffix(".service") {
+            let text = try #require(try FileSystem.text(Path.join(stage.machine("home"), file)))
+            #expect(
+                text.contains("budget --yes\n")
+                    && text.contains("Environment=\"HUB_HOME=\(stage.machine("state"))\""))
+        }
+        let off = try await stage.run("budget", "--off")
+        #expect(off.status == 0 && off.error.contains("stop the timer with"))
+        #expect(try stage.listing(stage.machine("home")).filter { $0.contains("hub-budget") }.isEmpty)
+    }
+
+    @Test func badWords() async throws {
+        #expect(try await stage.run("budget", "200").status == 2)
+        #expect(try await stage.run("budget", "--keep", "gpt2").status == 2)
+        #expect(try await stage.run("budget", "1GB", "--off").status == 2)
+    }
+}
