@@ -3,18 +3,18 @@ import HubServer
 
 /// `hub serve`
 enum ServeCommand {
-    static let mirror = Switch("mirror", "fetch what is not in the cache from the Hub, and keep it")
+    static let mirror = Switch("mirror", "fetch from the Hub what is not here, and keep it")
     static let upstream = Option.text(
-        "upstream", "URL", kind: .address, "the Hub behind the mirror; the default is HF_ENDPOINT")
+        "upstream", "URL", kind: .address, "the Hub behind the mirror; by default HF_ENDPOINT")
     static let auth = Option<MirrorAuth>.choice(
-        "auth", "who may use the mirror, and whose token goes upstream",
+        "auth", "who may use it, and whose token goes upstream",
         detail: """
             none: everyone, and upstream no token; only on the loopback. own: who has a token of HUB_SERVE_TOKEN or \
             --auth-file, and upstream this machine's token. forward: each client's own token, checked upstream. Off the \
             loopback one must be chosen.
             """)
     static let authFile = Option.text(
-        "auth-file", "FILE", kind: .file, "tokens for --auth own, one a line, or the SHA-256 of one")
+        "auth-file", "FILE", kind: .file, "tokens of --auth own, or their SHA-256, one a line")
     static let ttl = Option.age(
         "ttl", "how long answers about branches, lists and missing files are kept; the default is 60s")
     static let maxSize = Option.size(
@@ -29,7 +29,7 @@ enum ServeCommand {
         "allow-host", "NAME", repeats: true, "another name under which clients reach this server",
         detail: "Requests under other names are refused, because a web page could point its own name here.")
     static let trustProxy = Option.text(
-        "trust-proxy", "ADDRESS", repeats: true, "a proxy, or a network of them, whose X-Forwarded-* headers count",
+        "trust-proxy", "ADDRESS", repeats: true, "a proxy or network whose X-Forwarded-* headers count",
         detail: """
             Such as 127.0.0.1 or 10.0.0.0/8. From anyone else these headers are ignored. With it a token is needed as where \
             other machines can reach it.
@@ -42,7 +42,7 @@ enum ServeCommand {
             """)
     static let logFormat = Option<AnsweredRequest.Form>.choice("log-format", "the form of the log's lines")
     static let grace = Option.age(
-        "grace", "how long answers may go on after SIGTERM or Ctrl-C; the default is 60s")
+        "grace", "time for answers after SIGTERM; the default is 60s")
 
     static let command = Command(
         name: "serve", isMinor: true, doc: "a Hub on this machine: the cache, a folder, or a mirror of the Hub",
@@ -72,8 +72,7 @@ enum ServeCommand {
         examples: [
             .init("hub serve ./models", "A folder, on a free port of this machine."),
             .init("hub serve --mirror --port 8080", "A mirror of the Hub, over the shared cache."),
-            .init("hub serve --api", "Chats and vectors for programs that speak OpenAI's or Ollama's protocol."),
-            .init("hub serve --page", "A page for this machine's browser."),
+            .init("hub serve --all --port 8080", "The mirror, answers for programs, and a page for browsers."),
             .init("hub serve status http://127.0.0.1:8080", "Is it well? What has it done?"),
         ],
         run: { context, arguments in
