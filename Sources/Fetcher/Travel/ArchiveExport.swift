@@ -1,4 +1,4 @@
-package import HubCore
+import HubCore
 
 /// Writes models of the cache into an archive or a folder. Every content is proven while it is read.
 package struct ArchiveExport: Sendable {

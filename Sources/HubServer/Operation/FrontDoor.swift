@@ -1,4 +1,4 @@
-package import HubCore
+import HubCore
 
 /// A part of a server behind the front door, such as the mirror.
 package protocol ServerRoom: Sendable {

@@ -1,4 +1,4 @@
-public import HubCore
+import HubCore
 
 /// Checks what goes into a conversation and what comes out of it. None is built in.
 public protocol Guardrail: Sendable {

@@ -1,4 +1,4 @@
-public import HubChatTemplates
+import HubChatTemplates
 public import HubCore
 
 /// A conversation with a model, on this machine or a remote one: it keeps what was said, runs the tools that the model

@@ -1,5 +1,5 @@
 public import HubChatTemplates
-public import HubCore
+import HubCore
 
 /// What was said in a conversation, in order. A value: it can be stored and continued.
 public struct Transcript: Sendable, Hashable {

@@ -1,4 +1,4 @@
-package import HubCore
+import HubCore
 package import ModelFormats
 
 /// ollama's store, as a place to show models of the cache. Nothing that ollama wrote is changed.

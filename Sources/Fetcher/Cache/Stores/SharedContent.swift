@@ -1,5 +1,5 @@
 import CPlatform
-package import HubCore
+import HubCore
 
 /// Makes two files share their content.
 package enum SharedContent {

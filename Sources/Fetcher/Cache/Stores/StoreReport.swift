@@ -1,4 +1,4 @@
-package import HubCore
+import HubCore
 
 /// Where the disk went: by program, by model, and what is held twice.
 package struct StoreReport: Sendable {

@@ -1,5 +1,5 @@
 package import Catalog
-package import HubCore
+import HubCore
 
 /// What all stores of this machine hold, and what is held more than once.
 package struct StoreSurvey: Sendable {

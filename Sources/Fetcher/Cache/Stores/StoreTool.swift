@@ -1,4 +1,4 @@
-package import HubCore
+import HubCore
 
 /// A program that keeps models on this machine.
 package enum StoreTool: String, Sendable, Hashable, CaseIterable {
