@@ -48,7 +48,7 @@ enum ChatLoad {
                 done.change { $0 += 1 }
             }
         }
-        done.wait { $0 == texts ? true : nil }
+        _ = done.wait { $0 == texts ? true : nil }
         return speed(try found.withLock { $0 }.map { try $0.get() })
     }
 

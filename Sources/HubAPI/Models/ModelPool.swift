@@ -45,7 +45,7 @@ actor ModelPool {
         (self.uses, self.idle) = (uses, idle)
     }
 
-    /// Opens a model if it is not open, and keeps it open while work with it goes on.
+    /// Opens a model if it is not open, and keeps it open while it is in use.
     ///
     /// - Parameter keepAlive: how long it stays open afterwards; nil for the usual time.
     /// - Throws: 503 if other models that are in use leave no room for it.

@@ -31,7 +31,7 @@ struct DownloadsPage {
         return .box("li", "card", [.tag("b", [:], download["model"]?.string ?? ""), .tag("p", [:], text)])
     }
 
-    /// What was cut off earlier: its bytes are kept, and a pull goes on with them.
+    /// Unfinished downloads of earlier runs. Their bytes are kept, and a pull continues them.
     private func unfinishedList(_ models: [JSON]) -> HTML {
         guard !models.isEmpty else { return [] }
         let rows = models.map { model -> HTML in

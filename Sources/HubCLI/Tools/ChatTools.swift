@@ -43,7 +43,7 @@ struct ChatTools: Sendable {
     /// The tool of ``WebTools`` whose arguments reach others, and both: what they answer is of no file.
     private static let search = "web_search"
     static let ofTheWeb: Set = [search, "read_page"]
-    /// Characters of arguments that a person is asked about: more cannot be looked through.
+    /// Characters of arguments shown in a question; a call with more is refused without one.
     private static let most = 8000
 
     /// The tools of a command line; nil if it names none.

@@ -3,7 +3,7 @@ package import HubCore
 import Libc
 
 /// Moves a cache and its trash to another folder, usually on another disk. Interrupted at any moment, either the old or
-/// the new place has all of it, and the same call goes on.
+/// the new place has all of it, and the same call continues.
 ///
 /// On one file system the folder changes its name. Else all files are copied and read back; then one exchange of names
 /// puts a link to the new place where the cache was, and what was moved aside by that is deleted.

@@ -11,7 +11,7 @@ enum MoveCommand {
             takes the old place in one step, and the old files are deleted. Pins, the trash, unfinished downloads and times of \
             use move along.
 
-            Interrupted at any point, the cache is whole in one of the two places, and the same command goes on. A cache \
+            Interrupted at any point, the cache is whole in one of the two places, and the same command continues. A cache \
             into which a program downloads is not moved. Where no link can be put in the old place, such as a mount, hub \
             says so, keeps both, and HF_HUB_CACHE names the new one.
 
@@ -45,7 +45,7 @@ enum MoveCommand {
         context.output.line(
             Styled(
                 move.isContinued
-                    ? "an earlier move to \(move.target.root.printable) goes on"
+                    ? "continuing an earlier move to \(move.target.root.printable)"
                     : "\(ByteCount(move.bytes)) move from \(layout.root.printable) to \(move.target.root.printable)"
             ))
         if isDryRun { return context.output.line("dry run: nothing was changed") }
@@ -64,7 +64,7 @@ enum MoveCommand {
         let renderer = context.progress()
         defer { renderer.finish() }
         context.interruption.kept =
-            "the cache is where it was, and what was copied is kept; the same command goes on"
+            "the cache is where it was, and what was copied is kept; the same command continues"
         defer { context.interruption.kept = nil }
         try await Blocking.runCancellable { check in
             let done = Lock<Int64>(0)
