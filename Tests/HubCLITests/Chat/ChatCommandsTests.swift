@@ -64,8 +64,8 @@ import Testing
         try await chat.say("Hello thare")
         try await chat.say("/edit Hello there")
         #expect(said == ["Hello there"])
-        chat.process.write("/edit\n")
         // It stands in the line, and is changed there.
+        try await chat.say("/edit")
         try await chat.process.wait(forText: "> Hello there")
         chat.process.write("!\n")
         try await chat.process.wait(forText: "You said: Hello there!")
