@@ -131,6 +131,17 @@ class Clients(MirrorTest):
             self.assertEqual({content for content in expected.values() if content}, set(here.values()))
         self.assert_no_partials()
 
+    def test_clients_share_the_mirrors_cache(self):
+        # Such a client holds the lock of what the mirror fetches for it.
+        self.box.env |= {"HF_HOME": str(self.mirror.cache.parent)}
+        folder = self.box.snapshot(BIG)
+        self.assertTrue(Path(folder).is_relative_to(self.mirror.cache))
+        self.assertEqual(contents(folder), contents(self.root / BIG))
+        [pulled] = self.box.hub("pull", MODELS[0])["models"]
+        self.assertEqual(contents(pulled["path"]), contents(self.root / MODELS[0]))
+        self.box.hub("verify")
+        self.assert_no_partials()
+
     def test_curl_resumes(self):
         address = f"{self.mirror.address}/{BIG}/resolve/main/weights.bin"
         target = self.box.home / "weights.bin"

@@ -56,6 +56,10 @@ final class FileTransfer: @unchecked Sendable {
     var isLockedOut = false
     /// That process, if known, and its bytes.
     var holder: Int32?
+    /// How often in a row it had no more bytes than the time before.
+    var looksWithoutProgress = 0
+    /// Whether a file with readers is fetched without waiting for it.
+    var goesBesideHolder: Bool { job.watch != nil && looksWithoutProgress >= 4 }
     var bytesElsewhere: Int64 = 0
     /// The path of the content under another name in the cache; nil once tried.
     var source: String?

@@ -32,15 +32,19 @@ final class PartialFile: @unchecked Sendable {
 
     /// Takes the lock, checks whether the blob exists by now, and opens the partial.
     ///
-    /// - Parameter restart: discards an earlier run's bytes.
-    func open(restart: Bool) throws(AIError) -> Opening {
+    /// - Parameters:
+    ///   - restart: discards an earlier run's bytes.
+    ///   - besideHolder: fetches into a partial of its own if another process holds the lock.
+    func open(restart: Bool, besideHolder: Bool = false) throws(AIError) -> Opening {
         if lock == nil {
             let attempt = try FileLock.attempt(places.lock)
             switch consume attempt {
-            case .held: return .locked
+            case .held:
+                guard besideHolder else { return .locked }
+                places.nonce = nonce
             case .unsupported:
                 // Two processes with one partial would write into each other's verified bytes.
-                places.nonce = places.nonce ?? nonce
+                places.nonce = nonce
             case .taken(let taken): lock = consume taken
             }
         }
@@ -52,7 +56,8 @@ final class PartialFile: @unchecked Sendable {
         hasher = ContentHasher(like: file.digest, size: file.size)
         var note: String?
         do throws(AIError) {
-            if !restart, places.nonce != nil { try places.claim() }
+            // The holder's partial looks like one that was left.
+            if !restart, places.nonce != nil, !besideHolder { try places.claim() }
             if !restart, let found = try resume(&note) { return found }
             try discard()
             return try make(note)

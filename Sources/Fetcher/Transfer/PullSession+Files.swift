@@ -5,9 +5,12 @@ import Synchronization
 extension PullSession {
     func open(_ file: FileTransfer, restart: Bool) {
         engine.assertOnThread()
-        if let source = file.source { return adopt(file, from: source, restart: restart) }
+        let besideHolder = file.goesBesideHolder
+        if let source = file.source, !besideHolder { return adopt(file, from: source, restart: restart) }
         file.ioQueue.async { [self] in
-            let result = Result { () throws(AIError) in try file.disk.open(restart: restart) }
+            let result = Result { () throws(AIError) in
+                try file.disk.open(restart: restart, besideHolder: besideHolder)
+            }
             engine.perform { [self] in opened(file, result, restart: restart) }
         }
     }
@@ -78,6 +81,8 @@ extension PullSession {
     }
 
     /// Checks the progress of the lock's holder twice a second.
+    ///
+    /// One that makes none may wait for these bytes itself: a client of a mirror that shares the mirror's cache.
     private func watchHolder(of file: FileTransfer, isFirst: Bool) {
         guard file.phase == .waiting, file.isLockedOut else { return }
         file.ioQueue.async { [self] in
@@ -85,6 +90,8 @@ extension PullSession {
             let holder = LockHolder.process(of: file.places.lock)
             engine.perform { [self] in
                 guard file.phase == .waiting, file.isLockedOut else { return }
+                file.looksWithoutProgress =
+                    !isFirst && bytes == file.bytesElsewhere ? file.looksWithoutProgress + 1 : 0
                 (file.bytesElsewhere, file.holder) = (bytes, holder)
                 if isFirst { report(.waiting(path: file.file.path, process: holder), file.job.index) }
                 engine.after(0.5) { [self] in watchHolder(of: file, isFirst: false) }

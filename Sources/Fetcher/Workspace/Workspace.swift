@@ -149,6 +149,13 @@ package final class Workspace: Sendable {
         }
     }
 
+    /// The names of the repository folders with a snapshot, of the further caches too.
+    package func heldFolders() throws(AIError) -> Set<String> {
+        var held = try layout.heldFolders()
+        for cache in furtherCaches { held.formUnion(try cache.heldFolders()) }
+        return held
+    }
+
     /// The snapshot of a reference, offline: by commit, by ref, or the only revision of a repository without refs. One of
     /// a further cache, if one's own cache has not got it or has fewer of its files.
     package func snapshot(of reference: ModelReference) throws(AIError) -> (

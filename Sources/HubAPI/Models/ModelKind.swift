@@ -8,16 +8,18 @@ struct ModelKind: Sendable {
     var abilities: ChatAbilities?
 
     init(_ model: CachedModel) throws {
+        task = Self.task(of: model)
+        abilities = try ChatAbilities(model: model.path)
+    }
+
+    /// The Hub's name of a model's task; nil if that is unknown.
+    static func task(of model: CachedModel) -> String? {
+        if FileSystem.exists(Path.join(model.path, "modules.json")) { return ModelTask.embedding.rawValue }
         let inspection = model.inspection
         let family = inspection.modelType.flatMap { name in
             RunnableModels.supported.family(name) ?? RunnableModels.supported.families(ggufName: name).first
         }
-        if FileSystem.exists(Path.join(model.path, "modules.json")) {
-            task = ModelTask.embedding.rawValue
-        } else {
-            task = inspection.architecture.flatMap { family?.classes[$0] } ?? family?.tasks.first
-        }
-        abilities = try ChatAbilities(model: model.path)
+        return inspection.architecture.flatMap { family?.classes[$0] } ?? family?.tasks.first
     }
 
     /// Ollama's words for what it can do.

@@ -157,7 +157,7 @@ package final class Shelf: Sendable {
     func models() async throws -> [CachedModel] {
         try await Blocking.run { [self] in
             var found: [CachedModel] = []
-            for name in try workspace.layout.heldFolders().sorted() {
+            for name in try workspace.heldFolders().sorted() {
                 guard let repository = Repository(folderName: name), repository.kind == .model,
                     isKnown(repository), let held = try held(ModelReference(repository))
                 else { continue }

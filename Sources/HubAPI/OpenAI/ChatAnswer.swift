@@ -3,7 +3,7 @@ import HubServer
 import InferenceKit
 
 /// Chat completions as OpenAI's clients read them.
-struct ChatAnswer: Sendable {
+struct ChatAnswer: GenerationAnswer {
     private let request: ChatRequest
     private let id = AnswerParts.id("chatcmpl")
     private let created = Int64(Timestamp.now)

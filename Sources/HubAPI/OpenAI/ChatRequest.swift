@@ -3,7 +3,7 @@ import HubCore
 import InferenceKit
 
 /// A request for chat completions.
-struct ChatRequest: Sendable {
+struct ChatRequest: GenerationRequest {
     var model: String
     var messages: [Message]
     var options: ChatOptions

@@ -3,7 +3,7 @@ import HubTokenizers
 import InferenceKit
 
 /// Completions as OpenAI's clients read them.
-struct CompletionAnswer: Sendable {
+struct CompletionAnswer: GenerationAnswer {
     private let request: CompletionRequest
     private let id = AnswerParts.id("cmpl")
     private let created = Int64(Timestamp.now)

@@ -3,7 +3,7 @@ import HubGrammar
 import InferenceKit
 
 /// A request for completions of prompts, without a chat template.
-struct CompletionRequest: Sendable {
+struct CompletionRequest: GenerationRequest {
     var model: String
     var prompts: [String]
     var config: GenerateConfig

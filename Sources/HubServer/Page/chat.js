@@ -8,6 +8,7 @@ const log = byId("log-of-chat"), words = byId("words"), models = byId("model"), 
 const FIELDS = ["temperature", "top_p", "max_tokens", "seed"];
 let conversation = { id: null, messages: [] };
 let running = null, attached = [], contexts = {};
+let keeping = Promise.resolve(), listings = 0;
 
 // MARK: The conversation on the page
 
@@ -178,18 +179,26 @@ async function gauge(message = [...conversation.messages].reverse().find((one) =
 
 // MARK: Keeping
 
-async function keep() {
-  const messages = conversation.messages.map(({ role, content, reasoning_content, model }) => ({ role, content, reasoning_content: reasoning_content || undefined, model }));
+/** One after the other: the first keep names the conversation, and the last one holds. */
+function keep() {
+  const talk = conversation, model = models.value, system = byId("system").value.trim();
+  return (keeping = keeping.then(() => keepNow(talk, model, system)));
+}
+
+async function keepNow(talk, model, system) {
+  const messages = talk.messages.map(({ role, content, reasoning_content, model }) => ({ role, content, reasoning_content: reasoning_content || undefined, model }));
   try {
-    const kept = await post("/-/chat/keep", { id: conversation.id, model: models.value, system: byId("system").value.trim(), messages });
-    if (kept.id !== conversation.id) history.replaceState(null, "", `/-/chat?id=${kept.id}`);
-    conversation.id = kept.id;
+    const kept = await post("/-/chat/keep", { id: talk.id, model, system, messages });
+    if (talk === conversation && kept.id !== talk.id) history.replaceState(null, "", `/-/chat?id=${kept.id}`);
+    talk.id = kept.id;
     await list();
   } catch (error) { alertOf(error); }
 }
 
 async function list() {
+  const listing = ++listings;
   const { conversations } = await get(`/-/chat/list?q=${encodeURIComponent(find.value.trim())}`);
+  if (listing !== listings) return; // a later question was answered before
   byId("kept").replaceChildren(...conversations.map((one) => el("li", {},
     el("a", { href: `/-/chat?id=${one.id}`, "aria-current": one.id === conversation.id ? "true" : null, title: one.excerpt ?? one.model }, one.title || `Conversation ${one.id}`),
     el("button", { type: "button", class: "quiet small", "aria-label": `Delete: ${one.title}`, onclick: (event) => remove(event.target, one.id) }, "✕"))));
@@ -289,7 +298,7 @@ if (window.innerWidth < 860) byId("history").open = false;
 try {
   const found = await request("GET", "/v1/models", undefined, { session: true });
   const { data } = await found.json();
-  models.append(...data.map((one) => el("option", { value: one.id }, one.id)));
+  models.append(...data.filter(({ task }) => !task || task === "text-generation").map((one) => el("option", { value: one.id }, one.id)));
   if (root.dataset.model) models.value = root.dataset.model;
   if (root.dataset.id) await open(root.dataset.id); else show();
   await list();
