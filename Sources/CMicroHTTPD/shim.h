@@ -44,7 +44,7 @@ static inline struct MHD_Daemon *hub_mhd_start(
         {MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds, NULL},
         // Room for a request's head of 8 KiB and more. The library overwrites all of it after each answer, so every idle
         // connection has this much.
-        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, 16 << 10, NULL},
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, 12 << 10, NULL},
         // A client may send JSON 1,024 levels deep, which is parsed recursively and needs more than macOS's 512 KiB.
         // Untouched stack takes no memory.
         {MHD_OPTION_THREAD_STACK_SIZE, 4 << 20, NULL},
@@ -133,7 +133,7 @@ static inline void hub_trim_stack(void) {
     size_t size;
     int status = pthread_attr_getstack(&attributes, &bottom, &size);
     pthread_attr_destroy(&attributes);
-    const uintptr_t page = 4096, margin = 8192, start = ((uintptr_t)bottom + page - 1) & ~(page - 1);
+    const uintptr_t page = 4096, margin = 512, start = ((uintptr_t)bottom + page - 1) & ~(page - 1);
     const uintptr_t end = ((uintptr_t)__builtin_frame_address(0) - margin) & ~(page - 1);
     if (status == 0 && end > start) (void)!madvise((void *)start, end - start, MADV_DONTNEED);
 #endif

@@ -18,7 +18,8 @@ extension PullPlan {
         guard destination.isCache, !isForced, case .missing(let safe) = state, safe < file.size, file.isLFS,
             file.size >= DeltaBase.smallestFile, TensorSpans.knows(file.path)
         else { return nil }
-        for other in try olderRevisions() {
+        let current = try ref.flatMap { ref throws(AIError) in try folder.commit(ofRef: ref) }
+        for other in try folder.olderRevisions(than: commit, first: current) {
             let path = Path.join(folder.snapshot(other), file.path)
             guard let real = FileSystem.resolved(path), let status = try FileSystem.status(real),
                 status.kind == .file,
@@ -29,17 +30,6 @@ extension PullPlan {
         return nil
     }
 
-    private func olderRevisions() throws(AIError) -> [Commit] {
-        let current = try ref.flatMap { ref throws(AIError) in try folder.commit(ofRef: ref) }
-        let all = try folder.snapshotNames().compactMap(Commit.init).filter { $0 != commit }
-        var times: [Commit: Double] = [:]
-        for commit in all { times[commit] = try FileSystem.status(folder.snapshot(commit))?.modified ?? 0 }
-        return all.sorted { one, two in
-            if (one == current) != (two == current) { return one == current }
-            return (times[one] ?? 0, one.hash) > (times[two] ?? 0, two.hash)
-        }
-    }
-
     /// Bytes of the files to fetch of which an older revision is cached.
     package func olderBytes() throws(AIError) -> Int64 {
         var sum: Int64 = 0
@@ -47,5 +37,18 @@ extension PullPlan {
             sum = sum.addingClamped(file.size)
         }
         return sum
+    }
+}
+
+extension RepositoryFolder {
+    /// The other cached revisions: `first`, then the newest in the cache.
+    func olderRevisions(than commit: Commit, first current: Commit? = nil) throws(AIError) -> [Commit] {
+        let all = try snapshotNames().compactMap(Commit.init).filter { $0 != commit }
+        var times: [Commit: Double] = [:]
+        for commit in all { times[commit] = try FileSystem.status(snapshot(commit))?.modified ?? 0 }
+        return all.sorted { one, two in
+            if (one == current) != (two == current) { return one == current }
+            return (times[one] ?? 0, one.hash) > (times[two] ?? 0, two.hash)
+        }
     }
 }

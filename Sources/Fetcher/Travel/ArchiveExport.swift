@@ -27,7 +27,9 @@ package struct ArchiveExport: Sendable {
     }
 
     /// Bytes of the contents that are written.
-    package var contentBytes: Int64 { contents.map(\.file).totalSize }
+    package var contentBytes: Int64 { contents.reduce(0) { $0 + $1.size } }
+    /// Bytes that are read and proven for them.
+    private var readBytes: Int64 { contents.map(\.file).totalSize }
     private var contents: [ArchiveManifest.Blob] { manifest.blobs.filter { !$0.isLeftOut } }
 
     /// Writes one archive. What an interrupted export of the same models has left at the same place is checked and kept.
@@ -50,10 +52,10 @@ package struct ArchiveExport: Sendable {
         }
         if let path { try checkSpace(plan.total - existing, at: path) }
         if existing == 0 { try output.write(plan.preamble, at: 0) }
-        var copy = ContentCopy(output: output, existing: existing, watcher: watcher, total: contentBytes)
+        var copy = ContentCopy(output: output, existing: existing, watcher: watcher, total: readBytes)
         for entry in plan.entries {
             let header = TarHeader.bytes(name: entry.blob.name, size: entry.blob.size)
-            try copy.write(entry.blob.file, from: source(entry.blob), header: header, at: entry.header)
+            try copy.write(entry.blob, from: source(entry.blob), header: header, at: entry.header)
             let padding = TarHeader.padding(entry.blob.size)
             if padding > 0 { try output.write([UInt8](repeating: 0, count: Int(padding)), at: entry.end) }
         }
@@ -80,12 +82,12 @@ package struct ArchiveExport: Sendable {
             if size(place) != blob.size || !FileSystem.exists(place) {
                 let output = try ArchiveOutput(place, partBytes: nil, total: blob.size)
                 var copy = ContentCopy(
-                    output: output, existing: try output.existingBytes(), watcher: watcher, total: contentBytes)
+                    output: output, existing: try output.existingBytes(), watcher: watcher, total: readBytes)
                 copy.done = done
-                try copy.write(blob.file, from: source(blob), header: [], at: 0)
+                try copy.write(blob, from: source(blob), header: [], at: 0)
                 try output.finish()
             }
-            done += blob.size
+            done += blob.file.size
         }
         try FileSystem.replace(Path.join(folder, ArchiveManifest.name), with: text, durable: true)
     }
@@ -134,17 +136,19 @@ private struct ContentCopy {
     /// Writes a header and a content behind it.
     ///
     /// - Throws: ``ErrorCode/digestMismatch`` if the source is not what its name says.
-    mutating func write(_ file: RepositoryFile, from source: String, header: [UInt8], at offset: Int64) throws {
+    mutating func write(
+        _ blob: ArchiveManifest.Blob, from source: String, header: [UInt8], at offset: Int64
+    ) throws {
         let began = done
         let content = offset + Int64(header.count)
-        var kept = max(0, min(existing - content, file.size))
+        var kept = max(0, min(existing - content, blob.size))
         if kept > 0, try !output.holds(header, at: offset) { kept = 0 }
         if kept > 0 {
-            if try copy(file, from: source, to: content, keeping: kept) { return }
+            if try copy(blob, from: source, to: content, keeping: kept) { return }
             done = began
         }
         if !header.isEmpty { try output.write(header, at: offset) }
-        guard try copy(file, from: source, to: content, keeping: 0) else {
+        guard try copy(blob, from: source, to: content, keeping: 0) else {
             throw AIError(
                 .digestMismatch, "\(source) is damaged: its content is not what its digest says",
                 advice: "hub verify --repair repairs it", context: .init(path: source))
@@ -152,26 +156,34 @@ private struct ContentCopy {
     }
 
     /// Whether the content is proven. Of what is there already nothing is written again.
-    private mutating func copy(_ file: RepositoryFile, from source: String, to content: Int64, keeping kept: Int64)
-        throws -> Bool
-    {
+    private mutating func copy(
+        _ blob: ArchiveManifest.Blob, from source: String, to content: Int64, keeping kept: Int64
+    ) throws -> Bool {
+        let file = blob.file
         let hasher = ContentHasher(like: file.digest, size: file.size)
         let opened = kept < file.size ? CopySource(try FileDescriptor(unnoticed: source)) : nil
-        var at: Int64 = 0
-        while at < file.size {
-            if watcher.isCancelled() { throw CancellationError() }
-            let limit = at < kept ? kept : file.size
-            let piece = buffer.prefix(Int(min(Int64(buffer.count), limit - at)))
-            if at < kept {
-                guard try output.read(into: piece, at: content + at) else { return false }
-            } else if let opened {
-                guard try opened.descriptor.read(into: piece, at: at) == piece.count else { return false }
-                try output.write(UnsafeRawBufferPointer(piece), at: content + at)
+        // Bytes of it that the archive has so far.
+        var stored: Int64 = 0
+        for piece in blob.pieces {
+            let isStored = piece.source == nil
+            var at = piece.range.lowerBound
+            while at < piece.range.upperBound {
+                if watcher.isCancelled() { throw CancellationError() }
+                let isThere = isStored && stored < kept
+                let room = min(piece.range.upperBound - at, isThere ? kept - stored : .max)
+                let bytes = buffer.prefix(Int(min(Int64(buffer.count), room)))
+                if isThere {
+                    guard try output.read(into: bytes, at: content + stored) else { return false }
+                } else if let opened {
+                    guard try opened.descriptor.read(into: bytes, at: at) == bytes.count else { return false }
+                    if isStored { try output.write(UnsafeRawBufferPointer(bytes), at: content + stored) }
+                }
+                hasher.update(UnsafeRawBufferPointer(bytes))
+                at += Int64(bytes.count)
+                done += Int64(bytes.count)
+                if isStored { stored += Int64(bytes.count) }
+                watcher.report(.init(path: file.path, doneBytes: done, totalBytes: total))
             }
-            hasher.update(UnsafeRawBufferPointer(piece))
-            at += Int64(piece.count)
-            done += Int64(piece.count)
-            watcher.report(.init(path: file.path, doneBytes: done, totalBytes: total))
         }
         return hasher.finish() == file.digest
     }

@@ -24,6 +24,8 @@ package final class ArchiveImport: @unchecked Sendable {
         var plan: Int
         /// The path of the content in another repository.
         var source: String?
+        /// The path of the older content that a delta needs.
+        var base: String?
     }
 
     /// A content in a partial, proven.
@@ -75,8 +77,16 @@ package final class ArchiveImport: @unchecked Sendable {
             }
         }
         newBytes = needed.values.lazy.filter { $0.source == nil }.map(\.file).totalSize
-        for blob in manifest.blobs where blob.isLeftOut {
-            if let lacking = needed[blob.file.digest.hex], lacking.source == nil { throw missingBase(lacking.file) }
+        for blob in manifest.blobs {
+            let digest = blob.file.digest.hex
+            guard blob.isLeftOut || blob.delta != nil, let lacking = needed[digest] else { continue }
+            if let delta = blob.delta {
+                let base = try layout.content(delta.base, first: plans[lacking.plan].folder)
+                guard base != nil || lacking.source != nil else { throw missingBase(lacking.file, of: delta) }
+                needed[digest]?.base = base
+            } else if lacking.source == nil {
+                throw missingBase(lacking.file)
+            }
         }
     }
 
@@ -85,10 +95,12 @@ package final class ArchiveImport: @unchecked Sendable {
         file.isLFS ? file.digest.hex : "\(repository) \(file.digest.hex)"
     }
 
-    private func missingBase(_ file: RepositoryFile) -> AIError {
+    private func missingBase(_ file: RepositoryFile, of delta: ArchiveDelta? = nil) -> AIError {
         AIError(
             .notCached,
-            "\(reader.name.printable) leaves out \(file.path.printable), and the cache does not have it",
+            delta == nil
+                ? "\(reader.name.printable) leaves out \(file.path.printable), and the cache does not have it"
+                : "\(reader.name.printable) has only the changes of \(file.path.printable), and the cache does not have what was changed",
             advice: "export again with --since and this machine's hub inventory", context: .init(path: file.path))
     }
 
@@ -132,6 +144,9 @@ package final class ArchiveImport: @unchecked Sendable {
                 needed[key] = nil
             } else {
                 guard !manifest.leftOut.contains(one.file.digest.hex) else { throw missingBase(one.file) }
+                if let delta = manifest.deltas[one.file.digest.hex], one.base == nil {
+                    throw missingBase(one.file, of: delta)
+                }
                 needed[key]?.source = nil
                 newBytes += one.file.size
             }
@@ -146,7 +161,7 @@ package final class ArchiveImport: @unchecked Sendable {
             if watcher.isCancelled() { throw CancellationError() }
             let repository = manifest.models[blob.model].repository
             guard let need = needed[key(blob.file, repository)] else { return try input.skip(blob.size) }
-            try stage(need.file, in: plans[need.plan].folder, from: input) { bytes in
+            try stage(blob, need, from: input) { bytes in
                 if watcher.isCancelled() { throw CancellationError() }
                 done += bytes
                 watcher.report(.init(path: need.file.path, doneBytes: done, totalBytes: newBytes))
@@ -168,43 +183,54 @@ package final class ArchiveImport: @unchecked Sendable {
     }
 
     private func stage(
-        _ file: RepositoryFile, in folder: RepositoryFolder, from input: ArchiveInput,
-        report: (Int64) throws -> Void
+        _ blob: ArchiveManifest.Blob, _ need: Needed, from input: ArchiveInput, report: (Int64) throws -> Void
     ) throws {
+        let (file, folder) = (need.file, plans[need.plan].folder)
         let places = folder.places(file)
         let disk = PartialFile(file, at: places)
         guard let safe = try open(disk) else {
             try report(file.size)
-            return try input.skip(file.size)
+            return try input.skip(blob.size)
         }
+        let base = try need.base.map { path throws(AIError) in try DeltaSource(path) }
         var written = safe
         do {
             var at = min(safe.front, file.size)
             try disk.hash(0..<at)
-            try input.skip(at)
             try report(at)
             let buffer = CopyBuffer()
             var unflushed: Int64 = 0
-            while at < file.size {
-                let piece = buffer.prefix(Int(min(Int64(buffer.count), file.size - at)))
-                try input.read(into: piece)
-                let next = at + Int64(piece.count)
-                try disk.write(UnsafeRawBufferPointer(piece), at: at)
-                try disk.hash(at..<next)
-                written.insert(at..<next)
-                (at, unflushed) = (next, unflushed + Int64(piece.count))
-                if unflushed >= Self.flushBytes {
-                    try disk.flush(written)
-                    unflushed = 0
+            for piece in blob.pieces {
+                if piece.source == nil, at > piece.range.lowerBound {
+                    try input.skip(min(at, piece.range.upperBound) - piece.range.lowerBound)
                 }
-                try report(Int64(piece.count))
+                while at < piece.range.upperBound {
+                    let bytes = buffer.prefix(Int(min(Int64(buffer.count), piece.range.upperBound - at)))
+                    if let source = piece.source {
+                        try base?.read(into: bytes, at: source + at - piece.range.lowerBound)
+                    } else {
+                        try input.read(into: bytes)
+                    }
+                    let next = at + Int64(bytes.count)
+                    try disk.write(UnsafeRawBufferPointer(bytes), at: at)
+                    try disk.hash(at..<next)
+                    written.insert(at..<next)
+                    (at, unflushed) = (next, unflushed + Int64(bytes.count))
+                    if unflushed >= Self.flushBytes {
+                        try disk.flush(written)
+                        unflushed = 0
+                    }
+                    try report(Int64(bytes.count))
+                }
             }
             let digest = disk.digest()
             guard digest == file.digest else {
                 throw AIError(
                     .digestMismatch,
                     "\(input.name.printable): \(file.path.printable) has the digest \(digest?.hex ?? "?") instead of \(file.digest.hex)",
-                    advice: "export it again; nothing was imported", context: .init(path: file.path))
+                    advice: need.base.map {
+                        "nothing was imported; hub verify \(plans[need.plan].repository) shows whether \($0.printable) is whole"
+                    } ?? "export it again; nothing was imported", context: .init(path: file.path))
             }
             try disk.flush(IntervalSet([0..<file.size]))
             guard let status = try FileSystem.linkStatus(places.partial) else { throw vanished(file) }

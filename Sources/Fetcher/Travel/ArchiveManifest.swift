@@ -32,17 +32,28 @@ package struct ArchiveManifest: Sendable, Hashable {
         package var model: Int
         /// Left out: the receiver has it.
         package var isLeftOut: Bool
-        package var size: Int64 { file.size }
+        /// What it has in common with a content that the receiver has; nil if the archive has all of it.
+        var delta: ArchiveDelta?
+        /// Bytes in the archive.
+        package var size: Int64 { file.size - (delta?.sharedBytes ?? 0) }
 
         /// Its name in the archive. Content named by SHA-1 belongs to one repository.
         package var name: String {
-            file.isLFS ? "blobs/\(file.digest.hex)" : "blobs/\(model)/\(file.digest.hex)"
+            if delta != nil { return "deltas/\(file.digest.hex)" }
+            return file.isLFS ? "blobs/\(file.digest.hex)" : "blobs/\(model)/\(file.digest.hex)"
+        }
+
+        /// The parts of the content, in order.
+        var pieces: [ArchiveDelta.Piece] {
+            delta?.pieces(file.size) ?? (file.size > 0 ? [ArchiveDelta.Piece(range: 0..<file.size)] : [])
         }
     }
 
     package var models: [Model]
     /// The SHA-256 digests of content that was left out.
     package var leftOut: Set<String> = []
+    /// Content that is archived as what it does not share with another, by its SHA-256.
+    var deltas: [String: ArchiveDelta] = [:]
 
     package init(models: [Model]) { self.models = models }
 
@@ -53,7 +64,8 @@ package struct ArchiveManifest: Sendable, Hashable {
         for (index, model) in models.enumerated() {
             for file in model.files {
                 let blob = Blob(
-                    file: file, model: index, isLeftOut: file.isLFS && leftOut.contains(file.digest.hex))
+                    file: file, model: index, isLeftOut: file.isLFS && leftOut.contains(file.digest.hex),
+                    delta: file.isLFS ? deltas[file.digest.hex] : nil)
                 let key = file.isLFS ? file.digest.hex : "\(model.repository) \(file.digest.hex)"
                 if seen.insert(key).inserted { out.append(blob) }
             }
@@ -83,6 +95,7 @@ extension ArchiveManifest {
                         "tree": .array(model.tree.files.map(\.travelJSON)), "record": model.record,
                     ])
                 }), "left_out": leftOut.isEmpty ? nil : .array(leftOut.sorted().map { .string($0) }),
+            "deltas": deltas.isEmpty ? nil : .object(deltaEntries),
         ])
     }
 
@@ -112,9 +125,30 @@ extension ArchiveManifest {
             }
             leftOut.insert(digest.hex)
         }
+        try readDeltas(json["deltas"], fault)
         let names = models.map { "\($0.repository) \($0.commit) \($0.ref ?? "")" }
         guard Set(names).count == names.count else { throw fault("a model is there twice") }
         try checkSizes(fault)
+    }
+
+    private var deltaEntries: JSONObject {
+        JSONObject(deltas.sorted { $0.key < $1.key }.map { ($0.key, .object($0.value.json)) })
+    }
+
+    private mutating func readDeltas(_ json: JSON?, _ fault: (String) -> AIError) throws(AIError) {
+        guard let json else { return }
+        guard let entries = json.object else { throw fault("its deltas are not an object") }
+        let files = Dictionary(
+            models.flatMap(\.files).filter(\.isLFS).map { ($0.digest.hex, $0) }, uniquingKeysWith: { one, _ in one })
+        for (digest, entry) in entries.members {
+            guard let file = files[digest], !leftOut.contains(digest) else {
+                throw fault("a delta is not of one of its files")
+            }
+            guard let delta = ArchiveDelta(json: entry, size: file.size) else {
+                throw fault("the delta of \(file.path.printable) is not one of hub's")
+            }
+            deltas[digest] = delta
+        }
     }
 
     /// One digest has one size, and all files together have one that a disk could have.

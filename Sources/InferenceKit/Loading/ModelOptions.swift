@@ -13,6 +13,9 @@ public struct ModelOptions: Sendable, Hashable {
     public var usedCacheFormat: KeyValueFormat { cacheFormat ?? (isExact ? .f32 : .f16) }
     /// Texts that nobody continues but that are kept for their beginnings.
     package var keptTexts = 2
+    /// Whether texts of several people are computed at once: prompts in smaller pieces, so that nobody waits long for
+    /// another's.
+    package var isShared = false
     /// The instruction set: `scalar`, `avx2`, `avx512`, `neon`; nil for `HUB_KERNELS`, or the fastest one.
     package var kernels: String?
     /// The available memory to assume, in bytes; nil to ask the system.

@@ -47,9 +47,13 @@ final class Workspace {
 
     /// A prompt is computed in pieces of this many rows: enough to reuse each weight, little enough memory.
     static let usualRows = 256
+    /// The same where others may come meanwhile, who wait a fraction of a second then. On two threads this costs a
+    /// twentieth of the speed.
+    static func sharedRows(threads: Int) -> Int { min(usualRows, max(96, 32 * threads)) }
     private static let most = 48 << 20
 
-    init(_ d: ModelDescription, team: ComputeTeam, isExact: Bool) {
+    /// - Parameter isShared: whether others may come while a prompt is computed.
+    init(_ d: ModelDescription, team: ComputeTeam, isExact: Bool, isShared: Bool = false) {
         self.team = team
         self.isExact = isExact
         let inner = d.layers.reduce(d.layerInputs?.width ?? 0) {
@@ -70,7 +74,8 @@ final class Workspace {
             + LatentSpace.width(d)
         // A sentence goes through an encoder at once.
         let fitting = max(32, Self.most / (4 * max(1, width)))
-        rows = d.isCausal ? min(Self.usualRows, fitting) : max(Self.usualRows, d.maxPositions)
+        let causal = isShared ? Self.sharedRows(threads: team.threads) : Self.usualRows
+        rows = d.isCausal ? min(causal, fitting) : max(Self.usualRows, d.maxPositions)
         hidden = FloatBuffer(rows * d.width)
         // They also hold rows of the embedding and of the head, which may be of other widths.
         let beside = max(d.width, d.head?.dense?.width ?? 0, 3 * (d.embedding.width ?? 0))

@@ -46,9 +46,14 @@ extension ExportCommand {
             manifest.models.append(model)
         }
         if let since = request.since {
-            let there = try await Blocking.run { try CacheContents.digests(in: since) }
-            let here = Set(manifest.models.flatMap(\.files).filter(\.isLFS).map(\.digest.hex))
-            manifest.leftOut = here.intersection(there)
+            let whole = manifest
+            manifest = try await TravelProgress.run(
+                "comparing", total: manifest.models.count, "nothing was written yet", context
+            ) { watcher in
+                var manifest = whole
+                try manifest.leaveOut(CacheContents.digests(in: since), in: workspace.layout, watcher)
+                return manifest
+            }
         }
         let export = ArchiveExport(manifest, in: workspace.layout)
         try await TravelProgress.run(

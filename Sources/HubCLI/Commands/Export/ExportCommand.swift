@@ -14,7 +14,10 @@ enum ExportCommand {
         detail: "A FAT32 disk takes files below 4.29 GB: --split 4GB.")
     static let since = Option.text(
         "since", "FILE", kind: .file, "leave out what the other machine has",
-        detail: "FILE is what hub inventory printed there. Only large files are left out.")
+        detail: """
+            FILE is what hub inventory printed there. Large files that it lists are left out. Of a file from 1 MiB of which it \
+            lists an older revision that is also cached here, only what has changed is written.
+            """)
 
     static let command = Command(
         name: "export", isMinor: true, purpose: .changes,

@@ -9,10 +9,10 @@ enum TravelProgress {
     ///   - phase: what is done, for the bar.
     ///   - total: the number of models.
     ///   - kept: what an interrupted run keeps.
-    static func run(
+    static func run<Value: Sendable>(
         _ phase: String, total: Int, _ kept: String, _ context: Context,
-        _ work: @escaping @Sendable (ArchiveExport.Watcher) throws -> Void
-    ) async throws {
+        _ work: @escaping @Sendable (ArchiveExport.Watcher) throws -> Value
+    ) async throws -> Value {
         let renderer = context.progress()
         defer { renderer.finish() }
         context.interruption.kept = kept
@@ -35,8 +35,9 @@ enum TravelProgress {
             }
             if let snapshot { renderer.update(snapshot) }
         }
-        try await Blocking.run { try work(watcher) }
+        let value = try await Blocking.run { try work(watcher) }
         context.interruption.kept = nil
+        return value
     }
 
     /// `{"models":[{"id","commit","files","bytes"}],"bytes"}`

@@ -54,6 +54,7 @@ extension ServeCommand {
             options = GenerationFlags.options(arguments)
             // Several conversations go on in turns.
             options.keptTexts = min(parallel, 4)
+            options.isShared = true
         }
     }
 
