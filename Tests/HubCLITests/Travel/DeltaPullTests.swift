@@ -19,30 +19,8 @@ import Testing
         try repository.write("config.json", "{}")
     }
 
-    /// A file of equal tensors, each of bytes of its own seed, and a small one before the last.
     private func file(_ seeds: [UInt64], names: [String]? = nil, note: String = "one") -> [UInt8] {
-        var entries: [(key: String, value: JSON)] = [("__metadata__", .object(["note": .string(note)]))]
-        var at: Int64 = 0
-        var data: [UInt8] = []
-        func add(_ name: String, _ bytes: [UInt8]) {
-            let end = at + Int64(bytes.count)
-            entries.append(
-                (
-                    name,
-                    .object([
-                        "dtype": "F32", "shape": .array([.int(Int64(bytes.count / 4))]),
-                        "data_offsets": .array([.int(at), .int(end)]),
-                    ])
-                ))
-            at = end
-            data += bytes
-        }
-        for (index, seed) in seeds.enumerated() {
-            if index == seeds.count - 1 { add("norm", ModelRepository.randomBytes(64, seed: seed)) }
-            add(names?[index] ?? "t\(index)", ModelRepository.randomBytes(Self.length, seed: seed))
-        }
-        let header = Array(JSON.object(JSONObject(entries)).text().utf8)
-        return (0..<8).map { UInt8(truncatingIfNeeded: header.count >> (8 * $0)) } + header + data
+        TensorFile.bytes(seeds, names: names, note: note, length: Self.length)
     }
 
     private var seeds: [UInt64] { (0..<Self.tensors).map { UInt64($0 + 1) } }

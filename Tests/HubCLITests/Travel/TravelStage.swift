@@ -91,3 +91,32 @@ enum TarBytes {
 
     static let end = [UInt8](repeating: 0, count: 1024)
 }
+
+/// Safetensors files.
+enum TensorFile {
+    /// A file of equal tensors, each of bytes of its own seed, and a small one before the last.
+    static func bytes(_ seeds: [UInt64], names: [String]? = nil, note: String = "one", length: Int) -> [UInt8] {
+        var entries: [(key: String, value: JSON)] = [("__metadata__", .object(["note": .string(note)]))]
+        var at: Int64 = 0
+        var data: [UInt8] = []
+        func add(_ name: String, _ bytes: [UInt8]) {
+            let end = at + Int64(bytes.count)
+            entries.append(
+                (
+                    name,
+                    .object([
+                        "dtype": "F32", "shape": .array([.int(Int64(bytes.count / 4))]),
+                        "data_offsets": .array([.int(at), .int(end)]),
+                    ])
+                ))
+            at = end
+            data += bytes
+        }
+        for (index, seed) in seeds.enumerated() {
+            if index == seeds.count - 1 { add("norm", ModelRepository.randomBytes(64, seed: seed)) }
+            add(names?[index] ?? "t\(index)", ModelRepository.randomBytes(length, seed: seed))
+        }
+        let header = Array(JSON.object(JSONObject(entries)).text().utf8)
+        return (0..<8).map { UInt8(truncatingIfNeeded: header.count >> (8 * $0)) } + header + data
+    }
+}
