@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <time.h>
 
 /// Callbacks of the library, each with `context` first. They live as long as the daemon.
 typedef struct {
@@ -124,9 +125,14 @@ static inline int hub_received_bytes(int socket, uint64_t *bytes) {
 extern int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes);
 #endif
 
-/// Gives back the stack that this thread has used below its caller: an idle connection keeps its thread.
+/// Gives back the stack that this thread has used below its caller: an idle connection keeps its thread. Once a second at
+/// most, for a busy connection needs it again at once, and others wait while the kernel takes it.
 static inline void hub_trim_stack(void) {
 #if defined(__linux__)
+    static _Thread_local time_t trimmed;
+    struct timespec now;
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0 || now.tv_sec == trimmed) return;
+    trimmed = now.tv_sec;
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
     void *bottom;
