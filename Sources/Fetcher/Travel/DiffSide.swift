@@ -29,7 +29,11 @@ package final class DiffSide: Sendable {
         var options = Puller.Options()
         options.filter = FileFilter(include: reference.files.map { [$0] })
         options.earlierChoice = .stays
-        let plan = try await puller.plan(puller.resolve(reference), options)
+        var exact = reference
+        // The first digits of a cached commit, as hub shows it.
+        let cached = try await Blocking.run { [layout = puller.layout] in try layout.snapshot(of: reference)?.commit }
+        if let cached, let revision = reference.revision, cached.hash.hasPrefix(revision) { exact.revision = cached.hash }
+        let plan = try await puller.plan(puller.resolve(exact), options)
         name = "\(reference)"
         place = .revision(plan, puller.client, isOffline: puller.isOffline)
         files = plan.files.map { File(path: $0.file.path, size: $0.file.size, entry: $0.file) }

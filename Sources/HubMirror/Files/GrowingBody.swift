@@ -1,5 +1,6 @@
 import Fetcher
 import HubServer
+import Libc
 
 /// Bytes of a file while it is fetched. Used on one connection's thread.
 final class GrowingBody: BodyProducer, @unchecked Sendable {
@@ -8,6 +9,8 @@ final class GrowingBody: BodyProducer, @unchecked Sendable {
     /// From here on bytes wait for the digest.
     private let limit: Int64
     private let partial: PartialReader
+    /// Whoever has caught up waits so many microseconds for more bytes than these.
+    private static let (pause, few): (UInt32, Int) = (10_000, 256 << 10)
     /// Bytes of the partial that are known to be here.
     private var here: Range<Int64>
 
@@ -18,6 +21,8 @@ final class GrowingBody: BodyProducer, @unchecked Sendable {
     func produce(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) -> BodyStep {
         let at = range.lowerBound + position
         if !here.contains(at) {
+            // Bytes arrive in small pieces, and many readers would wake for each.
+            if here.count < Self.few { usleep(Self.pause) }
             switch reader.watch.next(at: at, below: limit, after: partial) {
             case .bytes(_, let found): here = found
             // The open file has every byte, under its new name too.

@@ -124,6 +124,10 @@ import Testing
         try ModelRepository("org/one", in: stage.root).write("more.txt", "more")
         #expect(try await stage.run("diff", "org/one@\(old)", "org/one", "-q").lines == ["more.txt"])
         #expect(try await stage.run("diff", "org/one:*.json", "org/two:*.json", "-q").lines == ["config.json"])
+        // The first digits of a commit that is cached, as hub shows it.
+        #expect(try await stage.run("pull", "-q", "org/one", "org/one@\(old)").status == 0)
+        let short = String(old.prefix(8))
+        #expect(try await stage.run("diff", "org/one@\(short)", "org/one", "-q", "--offline").lines == ["more.txt"])
         for (words, status) in [
             (["diff", "org/one"], 2), (["diff", "org/one", "./none"], 3), (["diff", "org/one", "org/none"], 3),
             (["diff", "org/one", "org/two", "--sample", "0"], 2), (["diff", "org/one", "org/two", "--offline"], 5),
