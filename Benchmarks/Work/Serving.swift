@@ -62,7 +62,7 @@ enum Serving {
                 Contest(
                     work: "\(line.name), cold, to 20 clients at once", measures: [.wall, .sent, .serverMemory],
                     bars: [
-                        Bar(.wall, .share(1.1), beside: one), Bar(.sent, .most(Double(line.weights.bytes))),
+                        Bar(.wall, .share(1.1), beside: one), Bar(.sent, .most(1.01 * Double(line.weights.bytes))),
                         Bar(.serverMemory, .most(64 * .mebibyte)),
                     ],
                     ours: line.contestant(twenty, 20), peers: [.present(line.contestant(one, 1))],
@@ -91,10 +91,13 @@ enum Serving {
         return curl
     }
 
-    /// Fetches a file this many times at once, by one process.
+    /// Fetches a file this many times at once, by as many processes.
     private static func command(_ curl: String, _ address: String, _ clients: Int, _ box: Sandbox) -> Command {
-        let targets = (0..<clients).flatMap { _ in ["-o", "/dev/null", address] }
-        return Command(curl, ["-sSfLZ", "--parallel-max", "\(clients)"] + targets, in: box.environment)
+        let script = """
+            all=; for client in $(seq "$3"); do "$1" -sSfL -o /dev/null "$2" & all="$all $!"; done
+            for client in $all; do wait "$client" || exit 1; done
+            """
+        return Command("/bin/sh", ["-c", script, "sh", curl, address, "\(clients)"], in: box.environment)
     }
 
     /// A file of a Hub behind a slow line, and a mirror of it.
