@@ -122,7 +122,8 @@ extension ArchiveDelta {
                 let end = min(candidate.range.upperBound, at + block)
                 let source = candidate.source + at - candidate.range.lowerBound
                 let (left, right) = (one.prefix(Int(end - at)), two.prefix(Int(end - at)))
-                let isWhole = try new.read(into: left, at: at) == left.count
+                let isWhole =
+                    try new.read(into: left, at: at) == left.count
                     && old.read(into: right, at: source) == right.count
                 if isWhole, end - at >= shortest, memcmp(left.baseAddress!, right.baseAddress!, left.count) == 0 {
                     if let last = shared.last, last.range.upperBound == at,
@@ -202,7 +203,8 @@ final class DeltaSource {
     /// Fills the buffer.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(AIError) {
         guard try file.read(into: buffer, at: offset) == buffer.count else {
-            throw AIError(.malformedModel, "\(path.printable) is shorter than the archive says", context: .init(path: path))
+            throw AIError(
+                .malformedModel, "\(path.printable) is shorter than the archive says", context: .init(path: path))
         }
     }
 }

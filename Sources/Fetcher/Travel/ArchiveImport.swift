@@ -224,14 +224,7 @@ package final class ArchiveImport: @unchecked Sendable {
                 }
             }
             let digest = disk.digest()
-            guard digest == file.digest else {
-                throw AIError(
-                    .digestMismatch,
-                    "\(input.name.printable): \(file.path.printable) has the digest \(digest?.hex ?? "?") instead of \(file.digest.hex)",
-                    advice: need.base.map {
-                        "nothing was imported; hub verify \(plans[need.plan].repository) shows whether \($0.printable) is whole"
-                    } ?? "export it again; nothing was imported", context: .init(path: file.path))
-            }
+            guard digest == file.digest else { throw wrong(need, digest, input) }
             try disk.flush(IntervalSet([0..<file.size]))
             guard let status = try FileSystem.linkStatus(places.partial) else { throw vanished(file) }
             staged.append(Staged(file: file, folder: folder, stamp: status.stamp, ranges: disk.ranges))
@@ -246,6 +239,17 @@ package final class ArchiveImport: @unchecked Sendable {
 
     /// A partial's bytes go to stable storage in steps of this many.
     private static let flushBytes: Int64 = 256 << 20
+
+    private func wrong(_ need: Needed, _ digest: ContentDigest?, _ input: ArchiveInput) -> AIError {
+        let file = need.file
+        let advice = need.base.map {
+            "nothing was imported; hub verify \(plans[need.plan].repository) shows whether \($0.printable) is whole"
+        }
+        return AIError(
+            .digestMismatch,
+            "\(input.name.printable): \(file.path.printable) has the digest \(digest?.hex ?? "?") instead of \(file.digest.hex)",
+            advice: advice ?? "export it again; nothing was imported", context: .init(path: file.path))
+    }
 
     private func vanished(_ file: RepositoryFile) -> AIError {
         AIError(

@@ -139,7 +139,8 @@ extension ArchiveManifest {
         guard let json else { return }
         guard let entries = json.object else { throw fault("its deltas are not an object") }
         let files = Dictionary(
-            models.flatMap(\.files).filter(\.isLFS).map { ($0.digest.hex, $0) }, uniquingKeysWith: { one, _ in one })
+            models.flatMap(\.files).filter(\.isLFS).map { ($0.digest.hex, $0) }, uniquingKeysWith: { one, _ in one }
+        )
         for (digest, entry) in entries.members {
             guard let file = files[digest], !leftOut.contains(digest) else {
                 throw fault("a delta is not of one of its files")

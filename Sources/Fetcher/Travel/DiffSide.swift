@@ -31,8 +31,11 @@ package final class DiffSide: Sendable {
         options.earlierChoice = .stays
         var exact = reference
         // The first digits of a cached commit, as hub shows it.
-        let cached = try await Blocking.run { [layout = puller.layout] in try layout.snapshot(of: reference)?.commit }
-        if let cached, let revision = reference.revision, cached.hash.hasPrefix(revision) { exact.revision = cached.hash }
+        let cached = try await Blocking.run { [layout = puller.layout] in try layout.snapshot(of: reference)?.commit
+        }
+        if let cached, let revision = reference.revision, cached.hash.hasPrefix(revision) {
+            exact.revision = cached.hash
+        }
         let plan = try await puller.plan(puller.resolve(exact), options)
         name = "\(reference)"
         place = .revision(plan, puller.client, isOffline: puller.isOffline)

@@ -56,7 +56,8 @@ struct LoadedModel: Sendable {
         sentenceLayers = try self.sentences.map { sentences throws(AIError) in
             try SentenceLayers(sentences, width: d.width)
         }
-        scheduler = Scheduler(model, Workspace(d, team: team, isExact: options.isExact, isShared: options.isShared), queue)
+        scheduler = Scheduler(
+            model, Workspace(d, team: team, isExact: options.isExact, isShared: options.isShared), queue)
         self.tokenizer = tokenizer
         grammars = GrammarEngines(tokenizer, vocabulary: d.vocabulary)
         configuration = runnable.configuration

@@ -43,7 +43,8 @@ import Testing
         let result = try await travel.there("import", "new.tar")
         #expect(result.status == 0, "\(result.error)", sourceLocation: sourceLocation)
         let place = try #require(try await travel.there("path", "org/tiny").lines.first)
-        #expect(try FileSystem.contents(Path.join(place, name)) == bytes ? true : false, sourceLocation: sourceLocation)
+        #expect(
+            try FileSystem.contents(Path.join(place, name)) == bytes ? true : false, sourceLocation: sourceLocation)
         #expect(try await travel.there("verify", "--full", "--offline").status == 0, sourceLocation: sourceLocation)
         let left = try travel.stage.listing(travel.cache).filter { $0.hasSuffix(".incomplete") }
         #expect(left == [], sourceLocation: sourceLocation)
@@ -102,7 +103,9 @@ import Testing
         let before = try travel.stage.listing(travel.cache)
         let wrong = try await travel.there("import", "new.tar")
         #expect(wrong.status == 7 && wrong.error.contains("hub verify org/tiny"), "\(wrong.error)")
-        #expect(try travel.stage.listing(travel.cache).filter { !$0.contains(".locks") } == before.filter { !$0.contains(".locks") })
+        #expect(
+            try travel.stage.listing(travel.cache).filter { !$0.contains(".locks") }
+                == before.filter { !$0.contains(".locks") })
         try FileSystem.replace(blob, with: Array(old[..<(1 << 20)]))
         let short = try await travel.there("import", "new.tar")
         #expect(short.status == 7 && short.error.contains("is shorter"), "\(short.error)")

@@ -164,6 +164,8 @@ extension AdoptCommand {
         let failures = try await separate(adoptions, run, context)
         context.output.document(view.json(undoing: adoptions, isDone: failures.first == nil))
         try failures.finish()
+        let taken = adoptions.reduce(0) { $0 + AdoptView.cost($1) }
+        context.output.line("nothing is adopted any more; \(ByteCount(taken)) more are used")
     }
 
     private static func separate(_ adoptions: [Adoption], _ run: AdoptionRun, _ context: Context) async throws
