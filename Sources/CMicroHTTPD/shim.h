@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <time.h>
 
 /// Callbacks of the library, each with `context` first. They live as long as the daemon.
 typedef struct {
@@ -126,20 +125,21 @@ extern int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes);
 #endif
 
 /// Gives back the stack that this thread has used below its caller: an idle connection keeps its thread. Once a second at
-/// most, for a busy connection needs it again at once, and others wait while the kernel takes it.
-static inline void hub_trim_stack(void) {
+/// most, by the second that it is now: a busy connection needs it again at once, and others wait while the kernel takes it.
+///
+/// Not inlined, so that its frame, which begins at the frame's address, is small.
+__attribute__((noinline)) static void hub_trim_stack(int64_t second) {
 #if defined(__linux__)
-    static _Thread_local time_t trimmed;
-    struct timespec now;
-    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0 || now.tv_sec == trimmed) return;
-    trimmed = now.tv_sec;
+    static _Thread_local int64_t trimmed;
+    if (second == trimmed) return;
+    trimmed = second;
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
     void *bottom;
     size_t size;
     int status = pthread_attr_getstack(&attributes, &bottom, &size);
     pthread_attr_destroy(&attributes);
-    const uintptr_t page = 4096, margin = 512, start = ((uintptr_t)bottom + page - 1) & ~(page - 1);
+    const uintptr_t page = 4096, margin = 1024, start = ((uintptr_t)bottom + page - 1) & ~(page - 1);
     const uintptr_t end = ((uintptr_t)__builtin_frame_address(0) - margin) & ~(page - 1);
     if (status == 0 && end > start) (void)!madvise((void *)start, end - start, MADV_DONTNEED);
 #endif
