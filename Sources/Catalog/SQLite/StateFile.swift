@@ -50,7 +50,8 @@ package final class StateFile: Sendable {
         // What people say is nobody else's business.
         try FileSystem.createDirectories(Path.parent(path), mode: 0o700)
         let connection = try Connection(path)
-        let version = try version(of: connection, path, kind)
+        // Of one state of the file: another process may be making the tables.
+        let version = try connection.snapshot { try self.version(of: connection, path, kind) }
         try connection.configure(path, isPrecious: kind.isPrecious)
         // What is removed is not left in free pages.
         try connection.execute("PRAGMA secure_delete = ON")

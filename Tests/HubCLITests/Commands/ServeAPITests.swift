@@ -46,6 +46,19 @@ import Testing
                 """)
     }
 
+    @Test func modelsOfFurtherCachesAreServed() async throws {
+        let stage = try Stage.withModel()
+        #expect(try await stage.run("pull", "org/tiny", "-q").status == 0)
+        let server = try stage.start(
+            "serve", "--api", with: ["HF_HOME": stage.machine("mine"), "HUB_CACHE_PATH": stage.cache])
+        let address = String(try await server.wait(forText: "export OPENAI").prefix { $0 != "\n" })
+        let models = try await HTTPClient.get("\(address)/v1/models").json()["data"]?.array
+        #expect(models?.map { $0["id"]?.string } == ["org/tiny"])
+        #expect(models?.first?["task"] == "text-generation")
+        #expect(try await ask(address, "/v1/chat/completions", Self.chat).status == 200)
+        #expect(try await stop(server).status == 0)
+    }
+
     /// The Hub's calls and the API's share a port and the beginning of their paths.
     @Test func theMirrorAndTheAPIShareAPort() async throws {
         let stage = try Stage.withModel()
