@@ -410,7 +410,9 @@ class Chat(PageTest):
             self.assertEqual((kept["title"], kept["model"]), ("Where is the kraken?", TINY))
             # Again, and otherwise; it stays one conversation.
             page.click(".turn.assistant .turn-actions button:nth-of-type(2)")
+            page.run("document.querySelector('#model').focus()")
             page.until("document.querySelectorAll('.turn').length === 2 && !document.querySelector('#send').hidden")
+            self.assertEqual(page.run("document.activeElement.id"), "model")
             page.click(".turn.user .turn-actions button:nth-of-type(2)")
             page.run("document.querySelector('.turn.user textarea').value = ''")
             page.type(".turn.user textarea", "Where is the whale?")

@@ -108,8 +108,9 @@ async function answer() {
     if (!message.content) conversation.messages.pop();
   }
   gauge(message);
+  // Who edits a message or searches meanwhile stays there.
+  if (document.activeElement === document.body || byId("composer").contains(document.activeElement)) words.focus({ preventScroll: true });
   if (message.content) await keep();
-  words.focus({ preventScroll: true });
 }
 
 /** Reads the events of an answer; the end without its mark is a fault, for the engine may have died. */
