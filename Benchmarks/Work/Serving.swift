@@ -62,7 +62,7 @@ enum Serving {
                 Contest(
                     work: "\(line.name), cold, to 20 clients at once", measures: [.wall, .sent, .serverMemory],
                     bars: [
-                        Bar(.wall, .share(1.1), beside: one), Bar(.sent, .most(1.01 * Double(line.weights.bytes))),
+                        Bar(.wall, .share(1.1), beside: one), Bar(.sent, .most(Double(line.weights.bytes))),
                         Bar(.serverMemory, .most(64 * .mebibyte)),
                     ],
                     ours: line.contestant(twenty, 20), peers: [.present(line.contestant(one, 1))],

@@ -47,8 +47,7 @@ final class Workspace {
 
     /// A prompt is computed in pieces of this many rows: enough to reuse each weight, little enough memory.
     static let usualRows = 256
-    /// The same where others may come meanwhile, who wait a fraction of a second then. On two threads this costs a
-    /// twentieth of the speed.
+    /// The same where others may come meanwhile, who wait for one piece: of fewer rows where few threads compute them.
     static func sharedRows(threads: Int) -> Int { min(usualRows, max(96, 32 * threads)) }
     private static let most = 48 << 20
 
