@@ -77,10 +77,11 @@ extension PullSession {
     }
 
     /// Bytes per request: few at first, so that the front moves and a bad server shows early, then a few seconds'
-    /// worth; towards the end the rest is split among the connections.
+    /// worth; towards the end half of a connection's share of the rest, so that all end at about the same time. Otherwise
+    /// long ranges would be split, and what is under way of their rear is sent for nothing.
     private func rangeSize(_ file: FileTransfer) -> Int64 {
         let left = file.file.size - file.received.count
-        let share = left / Int64(budget.ranges) + 1
+        let share = left / Int64(2 * budget.ranges) + 1
         var wanted = limits.firstRange
         if let rate = connectionRate, file.receivedBytes >= limits.firstRange {
             wanted = Int64(min(rate * limits.rangeSeconds, Double(limits.range)))

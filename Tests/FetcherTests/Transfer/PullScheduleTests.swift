@@ -82,6 +82,23 @@ import Testing
         try expectContent(bench.place("a.txt", results[1]), Array("org/b".utf8))
     }
 
+    /// Half of a file stays for those who are done first; a connection with all of its share would be the last, and lose its
+    /// rear to the others.
+    @Test func aConnectionTakesHalfOfItsShareOfTheRest() async throws {
+        try ModelRepository("org/m", in: bench.served).noise("w.bin", size: 8_000_000)
+        let gate = bench.hub.hold("^GET", after: 0, times: nil, on: .cdn)
+        var puller = try bench.puller()
+        puller.limits.firstRange = 8_000_000
+        puller.limits.range = 8_000_000
+        let plan = try await plan("org/m", puller)
+        let work = Task { [puller] in try await puller.pull(plan, .init()) }
+        try await gate.reached(8)
+        #expect(try cdn().map(\.count) == Array(repeating: 500_001, count: 8))
+        gate.release()
+        #expect(try await work.value.error == nil)
+        #expect(try cdn().reduce(0) { $0 + $1.count } == 8_000_000)
+    }
+
     // MARK: Slow and silent connections
 
     /// One connection falls silent for ever while the others go on: its range is asked for again long before it times
