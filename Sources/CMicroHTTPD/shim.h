@@ -124,17 +124,15 @@ static inline int hub_received_bytes(int socket, uint64_t *bytes) {
 extern int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes);
 #endif
 
-/// Gives back the stack that this thread has used below its caller: an idle connection keeps its thread. After its
-/// first four requests once a second at most, by the second that it is now: a busy connection needs the stack again at once, and
-/// others wait while the kernel takes it.
+/// Gives back the stack that this thread has used below its caller: an idle connection keeps its thread. Only after its
+/// first, second, fourth, eighth ... request: a busy connection needs the stack again at once, and others wait while
+/// the kernel takes it.
 ///
 /// Not inlined, so that its frame, which begins at the frame's address, is small.
-__attribute__((noinline)) static void hub_trim_stack(int64_t second) {
+__attribute__((noinline)) static void hub_trim_stack(void) {
 #if defined(__linux__)
-    static _Thread_local int64_t trimmed;
     static _Thread_local unsigned requests;
-    if (++requests > 4 && second == trimmed) return;
-    trimmed = second;
+    if (++requests & (requests - 1)) return;
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
     void *bottom;

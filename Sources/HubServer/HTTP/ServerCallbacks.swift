@@ -83,7 +83,7 @@ func requestOver(
     guard let pointer = state?.pointee else { return }
     Unmanaged<PendingRequest>.fromOpaque(pointer).release()
     state?.pointee = nil
-    hub_trim_stack(Int64(Clock.seconds))
+    hub_trim_stack()
 }
 
 /// libmicrohttpd 0.9.75 sends the head of its own answer to a bad Content-Length twice, so that one is answered here.
