@@ -21,6 +21,7 @@ import Testing
         "./config.json", "%2e/config.json", "config.json%00", "%00", "sub%2f..%2fconfig.json", "a%0ab", "a%7f",
         "%zz",
         "%", "%4", "%ff", "%c0%ae%c0%ae/x", "sub//dir/vocab.txt", "/etc/passwd",
+        "%2E%2E%2F%CC%81x",
     ])
     func malformedPaths(_ path: String) throws {
         let hub = try hub().hub

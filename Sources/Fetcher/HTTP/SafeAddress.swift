@@ -15,8 +15,8 @@ package enum SafeAddress {
         let isPath = address.hasPrefix("/") && !address.hasPrefix("//")
         guard isPath || Origin(address) != nil, let url = URL(string: address) else { return nil }
         let path = url.path()
-        let isClimbing = path.split(separator: "/").contains {
-            PercentEncoding.decode($0).map { $0 == ".." } ?? true
+        let isClimbing = Path.parts(path).contains {
+            PercentEncoding.decode($0).map { Path.parts($0).contains("..") } ?? true
         }
         return isClimbing ? nil : path
     }

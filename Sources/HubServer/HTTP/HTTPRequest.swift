@@ -25,11 +25,11 @@ package struct HTTPRequest: Sendable {
     package var origin: String { "\(scheme)://\(headers["Host"] ?? "")" }
 
     /// The path as sent.
-    package var rawPath: String { String(target.prefix { $0 != "?" }) }
+    package var rawPath: String { String(Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") })) }
 
     /// The query as sent, without its question mark.
     package var rawQuery: String {
-        target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) } ?? ""
+        target.utf8.firstIndex(of: UInt8(ascii: "?")).map { String(target[target.utf8.index(after: $0)...]) } ?? ""
     }
 
     /// The query's items.
@@ -41,14 +41,16 @@ package struct HTTPRequest: Sendable {
     /// - Throws: ``HTTPFault`` (400) for a bad escape, for invalid UTF-8, for control characters including NUL, and for
     ///   `.` and `..`, which no client of the Hub sends.
     package func pathParts() throws(HTTPFault) -> [String] {
-        guard rawPath.hasPrefix("/") else { throw .malformed("the path does not begin with a slash") }
+        // Bytes, not characters: to Swift a slash and a combining mark are one character, different from "/".
+        var rest = rawPath.utf8[...]
+        guard rest.popFirst() == UInt8(ascii: "/") else { throw .malformed("the path does not begin with a slash") }
         var parts: [String] = []
-        for raw in rawPath.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+        for raw in Path.parts(Substring(rest), omittingEmpty: false) {
             guard let part = PercentEncoding.decode(raw) else { throw .malformed("the path has a bad escape") }
             guard part.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
                 throw .malformed("the path holds a control character")
             }
-            guard !part.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else {
+            guard !Path.parts(part).contains(where: { $0 == "." || $0 == ".." }) else {
                 throw .malformed("the path climbs")
             }
             parts.append(part)

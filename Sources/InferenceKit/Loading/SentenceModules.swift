@@ -54,7 +54,7 @@ struct SentenceModules: Sendable, Hashable {
     private mutating func add(_ module: JSON, _ folder: String) throws(AIError) {
         let type = module["type"]?.string ?? ""
         let place = module["path"]?.string ?? ""
-        guard !place.hasPrefix("/"), !place.split(separator: "/").contains("..") else {
+        guard place.utf8.first != UInt8(ascii: "/"), !Path.parts(place).contains("..") else {
             throw .malformed(
                 Path.join(folder, "modules.json"), "the path \"\(place.printable)\" leaves the folder")
         }
