@@ -94,14 +94,15 @@ enum ChatLoad {
             """, isWhole: true)
         var (first, received) = (Double?.none, [UInt8]())
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        let (event, end) = (Array("data: ".utf8), Array("data: [DONE]".utf8))
+        // The last chunk ends the answer. A search in all bytes would take time from the server, which has the same cores.
+        let (event, end) = (Array("data: ".utf8), Array("\r\n0\r\n\r\n".utf8))
         while true {
             let count = recv(connection.socket, &buffer, buffer.count, 0)
             guard count > 0 else { throw AIError(.connectionLost, "the answer ends short") }
             received += buffer[..<count]
             if first == nil, received.contains(event) { first = Clock.seconds }
-            if received.contains(end) { break }
-            received.removeFirst(max(0, received.count - 4096))
+            if received.suffix(end.count).elementsEqual(end) { break }
+            received.removeFirst(max(0, received.count - end.count))
         }
         return (first ?? 0, Clock.seconds)
     }
