@@ -35,7 +35,7 @@ struct SoakInspection {
 
     /// Whether Python's clients would know what it is.
     private func isKnown(_ path: String, isWhole: Bool) -> Bool {
-        if path == "CACHEDIR.TAG" || path == "\(folder)/refs/main" { return true }
+        if ["CACHEDIR.TAG", ".locks/hub.id", "\(folder)/refs/main"].contains(path) { return true }
         if let name = path.dropping(prefix: ".locks/\(folder)/") {
             return name.hasSuffix(".lock") && repository.blobs[String(name.dropLast(5))] != nil
         }

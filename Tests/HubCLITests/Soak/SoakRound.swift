@@ -196,7 +196,8 @@ struct SoakRound {
 
     /// An undisturbed pull must fetch everything, `hub ls` must show it, and another pull has nothing to do.
     private mutating func finish() async throws {
-        let words = ["pull", "--json", "--progress", "json", SoakRepository.id]
+        // Earlier pulls may have chosen some of the files.
+        let words = ["pull", "--json", "--progress", "json", "--format", "all", SoakRepository.id]
         let result = try await start(words, stall: 60).wait(seconds: Self.patience)
         try keep(result, words, "the last pull")
         guard result.status == 0 else {
