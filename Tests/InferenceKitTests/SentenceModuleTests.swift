@@ -100,4 +100,13 @@ import Testing
         let missing = try await thrown { try await LanguageModel.open(folder: folder.path) }
         #expect(missing.message.contains("pytorch_model.bin"), "\(missing.message)")
     }
+
+    /// The last: to Swift a slash and a combining mark are one character.
+    @Test(arguments: ["../x", "a/../../x", "/x", "../\u{301}x"]) func modulesLieInTheFolder(place: String) async throws {
+        let folder = try folder(try row("dense"))
+        let type: JSON = "sentence_transformers.models.Pooling"
+        try folder.write("modules.json", .array([.object(["idx": 0, "path": .string(place), "type": type])]))
+        let error = try await thrown { try await LanguageModel.open(folder: folder.path) }
+        #expect(error.code == .malformedModel && error.message.contains("leaves the folder"), "\(error.message)")
+    }
 }

@@ -49,6 +49,12 @@ import Testing
     }
 
     @Test(arguments: [
+        ("https://a.example/v1/x%2Fy?z", "/v1/x%2Fy"), ("/v1/x", "/v1/x"), ("//a.example/x", nil), ("x", nil),
+        ("/v1/%2e%2e/x", nil), ("/v1/..%2Fx", nil), ("/v1/%2E%2E%2F%CC%81x", nil),
+    ])
+    func aPathDoesNotClimb(address: String, path: String?) { #expect(SafeAddress.path(address) == path) }
+
+    @Test(arguments: [
         ("https://hub.example/a/b", "/c?d=1", "https://hub.example/c?d=1"),
         ("https://hub.example/a/b", "c", "https://hub.example/a/c"),
         ("https://hub.example/a/b", "//cdn.example/x", "https://cdn.example/x"),
