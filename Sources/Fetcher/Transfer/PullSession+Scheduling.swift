@@ -81,7 +81,7 @@ extension PullSession {
     /// long ranges would be split, and what is under way of their rear is sent for nothing.
     private func rangeSize(_ file: FileTransfer) -> Int64 {
         let left = file.file.size - file.received.count
-        let share = left / Int64(2 * budget.ranges) + 1
+        let share = budget.ranges == 1 ? left : left / Int64(2 * budget.ranges) + 1
         var wanted = limits.firstRange
         if let rate = connectionRate, file.receivedBytes >= limits.firstRange {
             wanted = Int64(min(rate * limits.rangeSeconds, Double(limits.range)))
