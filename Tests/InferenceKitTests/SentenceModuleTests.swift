@@ -102,7 +102,8 @@ import Testing
     }
 
     /// The last: to Swift a slash and a combining mark are one character.
-    @Test(arguments: ["../x", "a/../../x", "/x", "../\u{301}x"]) func modulesLieInTheFolder(place: String) async throws {
+    @Test(arguments: ["../x", "a/../../x", "/x", "../\u{301}x"])
+    func modulesLieInTheFolder(place: String) async throws {
         let folder = try folder(try row("dense"))
         let type: JSON = "sentence_transformers.models.Pooling"
         try folder.write("modules.json", .array([.object(["idx": 0, "path": .string(place), "type": type])]))
