@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -124,15 +125,16 @@ static inline int hub_received_bytes(int socket, uint64_t *bytes) {
 extern int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes);
 #endif
 
-/// Gives back the stack that this thread has used below its caller: an idle connection keeps its thread. Only after its
-/// first, second, fourth, eighth ... request: a busy connection needs the stack again at once, and others wait while
-/// the kernel takes it.
+/// Gives back the stack that this thread has used below its caller: an idle connection keeps its thread. After requests
+/// with a body, for reading deep JSON takes much, and otherwise after the first, second, fourth, eighth ... request: a busy
+/// connection needs the stack again at once.
 ///
 /// Not inlined, so that its frame, which begins at the frame's address, is small.
-__attribute__((noinline)) static void hub_trim_stack(void) {
+__attribute__((noinline)) static void hub_trim_stack(bool had_body) {
 #if defined(__linux__)
     static _Thread_local unsigned requests;
-    if (++requests & (requests - 1)) return;
+    requests++;
+    if (!had_body && (requests & (requests - 1))) return;
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
     void *bottom;
@@ -142,6 +144,8 @@ __attribute__((noinline)) static void hub_trim_stack(void) {
     const uintptr_t page = 4096, margin = 1024, start = ((uintptr_t)bottom + page - 1) & ~(page - 1);
     const uintptr_t end = ((uintptr_t)__builtin_frame_address(0) - margin) & ~(page - 1);
     if (status == 0 && end > start) (void)!madvise((void *)start, end - start, MADV_DONTNEED);
+#else
+    (void)had_body;
 #endif
 }
 

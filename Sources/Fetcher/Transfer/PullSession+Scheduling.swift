@@ -77,7 +77,7 @@ extension PullSession {
     }
 
     /// Bytes per request: few at first, so that the front moves and a bad server shows early, then a few seconds'
-    /// worth; towards the end half of a connection's share of the rest, so that all end at about the same time. Otherwise
+    /// worth; towards the end half of a connection's share of the rest, so that several end at about the same time. Otherwise
     /// long ranges would be split, and what is under way of their rear is sent for nothing.
     private func rangeSize(_ file: FileTransfer) -> Int64 {
         let left = file.file.size - file.received.count

@@ -81,9 +81,9 @@ func requestOver(
 ) {
     if let context, let connection { ServerContext.at(context).watch.expectHead(connection) }
     guard let pointer = state?.pointee else { return }
-    Unmanaged<PendingRequest>.fromOpaque(pointer).release()
+    let hadBody = !Unmanaged<PendingRequest>.fromOpaque(pointer).takeRetainedValue().body.isEmpty
     state?.pointee = nil
-    hub_trim_stack()
+    hub_trim_stack(hadBody)
 }
 
 /// libmicrohttpd 0.9.75 sends the head of its own answer to a bad Content-Length twice, so that one is answered here.

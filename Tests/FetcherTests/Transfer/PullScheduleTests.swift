@@ -83,17 +83,20 @@ import Testing
     }
 
     /// Half of a file stays for those who are done first; a connection with all of its share would be the last, and lose its
-    /// rear to the others.
-    @Test func aConnectionTakesHalfOfItsShareOfTheRest() async throws {
+    /// rear to the others. One alone takes all.
+    @Test(arguments: [8: 500_001, 1: 8_000_000])
+    func aConnectionTakesHalfOfItsShareOfTheRest(connections: Int, length: Int) async throws {
         try ModelRepository("org/m", in: bench.served).noise("w.bin", size: 8_000_000)
         let gate = bench.hub.hold("^GET", after: 0, times: nil, on: .cdn)
         var puller = try bench.puller()
         puller.limits.firstRange = 8_000_000
         puller.limits.range = 8_000_000
         let plan = try await plan("org/m", puller)
-        let work = Task { [puller] in try await puller.pull(plan, .init()) }
-        try await gate.reached(8)
-        #expect(try cdn().map(\.count) == Array(repeating: 500_001, count: 8))
+        var options = Puller.Options()
+        options.control = PullControl(connections: connections)
+        let work = Task { [puller, options] in try await puller.pull(plan, options) }
+        try await gate.reached(connections)
+        #expect(try cdn().map(\.count) == Array(repeating: length, count: connections))
         gate.release()
         #expect(try await work.value.error == nil)
         #expect(try cdn().reduce(0) { $0 + $1.count } == 8_000_000)

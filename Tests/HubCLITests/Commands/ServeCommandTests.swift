@@ -1,5 +1,6 @@
 @testable import HubCLI
 import HubCore
+import HubServer
 import Support
 import Testing
 
@@ -79,6 +80,39 @@ import Testing
             #expect(lines[1].wholeMatch(of: refused) != nil, "\(lines[1])")
         }
     }
+
+    #if os(Linux)
+    /// Deep JSON takes more than 100 KiB of a thread's stack, whose connection may then stay idle.
+    @Test func anIdleConnectionKeepsNoDeepStack() async throws {
+        let server = try stage.start("serve", stage.root.path)
+        let address = try await address(of: server)
+        let growth = try await Thread.run {
+            func memory() throws -> Int {
+                let text = try HTTPConnection(address).request("GET", "/metrics").text
+                let line = text.split(separator: "\n").first { $0.hasPrefix("process_resident_memory_") }
+                return try #require(line?.split(separator: " ").last.flatMap { Int($0) })
+            }
+            let lists = String(repeating: "[", count: 1000) + String(repeating: "]", count: 1000)
+            let deep = Array(#"{"paths":\#(lists)}"#.utf8)
+            func idle() throws -> HTTPConnection {
+                let connection = try HTTPConnection(address)
+                for _ in 0..<2 { try #require(connection.request("GET", "/api/models/org/tiny").status == 200) }
+                let reply = try connection.request(
+                    "POST", "/api/models/org/tiny/paths-info/main", headers: ["Content-Type": "application/json"],
+                    body: deep)
+                try #require(reply.status == 400)
+                return connection
+            }
+            let first = try idle()
+            let before = try memory()
+            let others = try (0..<100).map { _ in try idle() }
+            return try withExtendedLifetime((first, others)) { (try memory() - before) / others.count }
+        }
+        #expect(growth < 80 << 10)
+        server.interrupt()
+        #expect(try await server.wait().status == 0)
+    }
+    #endif
 
     /// Being asked to stop is how a server ends, not a failure.
     @Test(arguments: [2, 15] as [Int32]) func aSignalIsItsOrdinaryEnd(signal: Int32) async throws {

@@ -33,7 +33,7 @@ struct SoakInspection {
         }
     }
 
-    /// Whether Python's clients would know what it is.
+    /// Whether Python's clients would know what it is, or leave it alone.
     private func isKnown(_ path: String, isWhole: Bool) -> Bool {
         if ["CACHEDIR.TAG", ".locks/hub.id", "\(folder)/refs/main"].contains(path) { return true }
         if let name = path.dropping(prefix: ".locks/\(folder)/") {
