@@ -108,7 +108,7 @@ class Page:
         self.browser, self.session, self.target, self.context = browser, session, target, context
         self.requests = deque()
         self.console = deque()
-        self.loads = 0
+        self.loaded = set()
 
     def hear(self, method, params):
         if method == "Network.requestWillBeSent":
@@ -122,8 +122,8 @@ class Page:
             self.console.append(("error", "exception", text, ""))
         elif method == "Runtime.consoleAPICalled":
             self.console.append((params["type"], "console", " ".join(str(a.get("value")) for a in params["args"]), ""))
-        elif method == "Page.loadEventFired":
-            self.loads += 1
+        elif method == "Page.lifecycleEvent" and params["name"] == "load":
+            self.loaded.add(params["loaderId"])
 
     def call(self, method, **params):
         return self.browser.call(method, self.session, **params)
@@ -132,6 +132,7 @@ class Page:
         self.width = width
         for domain in ("Page", "Network", "Runtime", "Log"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
                   mobile=False)
         features = [("prefers-color-scheme", "dark" if dark else "light"),
@@ -141,12 +142,12 @@ class Page:
             self.call("Emulation.setScriptExecutionDisabled", value=True)
 
     def open(self, address):
-        loads = self.loads
         answer = self.call("Page.navigate", url=address)
         if "errorText" in answer:
             raise AssertionError(f"{address}: {answer['errorText']}")
+        # The page before it may still say that it has loaded.
         with self.browser.changed:
-            if not self.browser.changed.wait_for(lambda: self.loads > loads, SECONDS):
+            if not self.browser.changed.wait_for(lambda: answer["loaderId"] in self.loaded, SECONDS):
                 raise AssertionError(f"{address} does not load")
         return self
 
@@ -169,10 +170,13 @@ class Page:
                 if not any(words in str(error) for words in ("context", "of null", "navigated")):
                     raise
             if time.monotonic() > limit:
-                raise AssertionError(f"never true at {self.width} pixels: {expression}\n{self.text()[:2000]}\n{list(self.console)}")
+                text = self.run("document.body?.innerText ?? ''")[:2000]
+                raise AssertionError(f"never true at {self.width} pixels: {expression}\n{text}\n{list(self.console)}")
             time.sleep(0.03)
 
     def text(self, selector="body"):
+        """What can be read there, once the page is whole."""
+        self.until("document.readyState === 'complete'")
         return self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
 
     def point(self, selector):
