@@ -73,10 +73,23 @@ INLINE void fast_block(
     }
 }
 
+/// Bytes of 32 columns of an output, by format; 0 where that depends on the matrix.
+enum {
+#define HUB_FORMAT(NAME, ggml, block, bytes) BYTES_##NAME = (bytes) * HUB_BLOCK / (block ? block : 1),
+#include "../include/hub_formats.def"
+#undef HUB_FORMAT
+    BYTES_MLX4 = 16,
+    BYTES_MLX8 = 32,
+    BYTES_MLXn = 0,
+};
+
 /// The tile's products with its only `n` rows of activations.
+///
+/// - bytes: of a block, known to the compiler: with a loop of prefetches between the parts it puts off all products until
+///   the last part, and keeps the weights in memory meanwhile.
 INLINE void fast_few(
-    const int n, const hub_tile *t, unpacking *unpack, const int parts, const int offset, const bool has_halves,
-    const bool has_minima, const bool alternates) {
+    const int n, const hub_tile *t, unpacking *unpack, const size_t bytes, const int parts, const int offset,
+    const bool has_halves, const bool has_minima, const bool alternates) {
     vf sums[4];
     UNROLL for (int i = 0; i < n; i++) sums[i] = (vf)0.0f;
     // The tile's rows lie side by side, and so do those of the tiles to come.
@@ -93,7 +106,7 @@ INLINE void fast_few(
         UNROLL for (int part = 0; part < parts; part++) {
             tile_block b;
             // A burst would fill the buffers that the loads need too.
-            prefetch(next + t->block_bytes * (size_t)part, t->block_bytes);
+            prefetch(next + t->block_bytes * (size_t)part, bytes > 0 ? LANES * bytes : t->block_bytes);
             unpack(t, block, part, true, &raw, &b);
             fast_block(n, &b, block + (size_t)part, t->panels, offset, has_halves, has_minima, alternates, sums);
         }

@@ -73,18 +73,20 @@ INLINE void fast_many(const hub_tile *t, unpacking *unpack, const int parts, int
 }
 
 INLINE void fast_tile(
-    const hub_tile *t, unpacking *unpack, const int parts, int offset, bool has_halves, bool has_minima,
+    const hub_tile *t, unpacking *unpack, const size_t bytes, const int parts, int offset, bool has_halves, bool has_minima,
     bool alternates) {
     switch (t->count) {
-    case 1: fast_few(1, t, unpack, parts, offset, has_halves, has_minima, alternates); return;
-    case 2: fast_few(2, t, unpack, parts, offset, has_halves, has_minima, alternates); return;
-    case 3: fast_few(3, t, unpack, parts, offset, has_halves, has_minima, alternates); return;
+    case 1: fast_few(1, t, unpack, bytes, parts, offset, has_halves, has_minima, alternates); return;
+    case 2: fast_few(2, t, unpack, bytes, parts, offset, has_halves, has_minima, alternates); return;
+    case 3: fast_few(3, t, unpack, bytes, parts, offset, has_halves, has_minima, alternates); return;
     default: fast_many(t, unpack, parts, offset, has_halves, has_minima); return;
     }
 }
 
 #define FAST(NAME, PARTS, OFFSET, HALVES, MINIMA)                                                                      \
-    static void fast_##NAME(const hub_tile *t) { fast_tile(t, unpack_##NAME, PARTS, OFFSET, HALVES, MINIMA, false); }
+    static void fast_##NAME(const hub_tile *t) {                                                                             \
+        fast_tile(t, unpack_##NAME, BYTES_##NAME, PARTS, OFFSET, HALVES, MINIMA, false);                               \
+    }
 FAST(Q4_0, 1, 8, false, false)
 FAST(Q4_1, 1, 0, false, true)
 FAST(Q5_0, 1, 16, false, false)
@@ -98,25 +100,25 @@ FAST(Q6_K, 8, 32, true, false)
 FAST(IQ4_NL, 1, 128, false, false)
 FAST(IQ4_XS, 8, 128, false, false)
 FAST(MXFP4, 1, 12, false, false)
-static void fast_MXFP4_APART(const hub_tile *t) { fast_tile(t, unpack_MXFP4_APART, 1, 12, false, false, true); }
+static void fast_MXFP4_APART(const hub_tile *t) { fast_tile(t, unpack_MXFP4_APART, BYTES_MXFP4_APART, 1, 12, false, false, true); }
 FAST(MLX8, 1, 128, false, true)
 FAST(MLXn, 1, 0, false, true)
 static void fast_MLX(const hub_tile *t) {
     // A group of 64 or more has one scale for two blocks.
-    if (t->matrix->bits == 4 && t->matrix->group % 64 == 0) fast_tile(t, unpack_MLX4, 2, 0, false, true, true);
-    else if (t->matrix->bits == 4) fast_tile(t, unpack_MLX4, 1, 0, false, true, true);
+    if (t->matrix->bits == 4 && t->matrix->group % 64 == 0) fast_tile(t, unpack_MLX4, BYTES_MLX4, 2, 0, false, true, true);
+    else if (t->matrix->bits == 4) fast_tile(t, unpack_MLX4, BYTES_MLX4, 1, 0, false, true, true);
     else if (t->matrix->bits == 8) fast_MLX8(t);
     else fast_MLXn(t);
 }
 
 static void fast_NVFP4(const hub_tile *t) {
-    if (t->matrix->columns % 256 == 0) fast_tile(t, unpack_NVFP4_8, 8, 12, true, false, true);
-    else fast_tile(t, unpack_NVFP4, 1, 12, true, false, true);
+    if (t->matrix->columns % 256 == 0) fast_tile(t, unpack_NVFP4_8, BYTES_NVFP4, 8, 12, true, false, true);
+    else fast_tile(t, unpack_NVFP4, BYTES_NVFP4, 1, 12, true, false, true);
 }
 static void fast_INT8(const hub_tile *t) {
     // Scales of whole rows, as usual, are read once for eight blocks.
-    if (t->matrix->columns % 256 == 0 && t->matrix->group % 256 == 0) fast_tile(t, unpack_INT8, 8, 128, false, false, false);
-    else fast_tile(t, unpack_INT8, 1, 128, false, false, false);
+    if (t->matrix->columns % 256 == 0 && t->matrix->group % 256 == 0) fast_tile(t, unpack_INT8, BYTES_INT8, 8, 128, false, false, false);
+    else fast_tile(t, unpack_INT8, BYTES_INT8, 1, 128, false, false, false);
 }
 
 static void fast_AWQ(const hub_tile *t) {
