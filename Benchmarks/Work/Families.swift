@@ -1,7 +1,7 @@
 import HubCore
 
-/// Other families and packings than Llama's in GGUF: beside llama.cpp where it has them, else beside transformers on torch,
-/// and packed weights beside the memory's speed. family_models.py makes the models.
+/// Other families and packings than Llama's in GGUF: beside llama.cpp where it has them, else beside transformers on torch
+/// or ONNX Runtime, and packed weights beside the memory's speed. family_models.py makes the models.
 struct Families {
     private static let threads = 2
 
@@ -35,11 +35,12 @@ struct Families {
                 ], measure)
         }
         func contest(
-            _ work: String, _ measure: Measure, _ factor: Double, _ ours: Contestant, _ peer: Contestant
+            _ work: String, _ measure: Measure, _ factor: Double, _ ours: Contestant, _ peers: Contestant...
         ) -> Contest {
             Contest(
                 work: "\(work), \(threads) threads", measures: [measure],
-                bars: [Bar(measure, .times(factor), beside: peer.name)], ours: ours, peers: [.present(peer)])
+                bars: peers.map { Bar(measure, .times(factor), beside: $0.name) }, ours: ours,
+                peers: peers.map { .present($0) })
         }
         let packed = ["fp8", "awq", "gptq", "nvfp4"].map { form in
             contest(
@@ -65,7 +66,10 @@ struct Families {
         }
         let answers = contest(
             "128 tokens read and 64 written, T5 base, float32", .texts, 1.2, hub("t5-base", "answers", .texts),
-            torch("t5-base", "answers", .texts))
+            torch("t5-base", "answers", .texts),
+            side(
+                "ONNX Runtime", python, ["Benchmarks/t5_onnx_peer.py", Path.join(folder, "t5-base"), "\(threads)"],
+                .texts))
         return packed + beside + [latent] + delta + [answers]
     }
 }
