@@ -109,9 +109,9 @@ let package = Package(
             path: "Benchmarks",
             exclude: [
                 "Data", "catalog_peer.py", "encoder_models.py", "encoders_peer.py", "family_models.py",
-                "grammar_peer.py", "inference_models.py",
-                "llama_cpp_peer.py", "page_view.py", "requirements.txt", "sentences_peer.py", "synthetic_models.py",
-                "tokenizer_peer.py", "transformers_peer.py", "vectors_peer.py",
+                "grammar_peer.py", "inference_models.py", "llama_cpp_peer.py", "page_view.py", "requirements.txt",
+                "sentences_peer.py", "synthetic_models.py", "t5_onnx_peer.py", "tokenizer_peer.py",
+                "transformers_peer.py", "vectors_peer.py",
             ],
             swiftSettings: swiftSettings),
         // Held to what other packages may call, and run by a test.
