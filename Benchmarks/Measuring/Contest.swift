@@ -51,9 +51,13 @@ struct Contest: Measurement {
     var peers: [Peer] = []
     /// The servers that they ask; they run for as long as this does.
     var servers: [AnyObject] = []
+    /// Starts what runs beside it, from its first run to its last.
+    var company: () throws -> [AnyObject] = { [] }
 
     /// The sides take turns, so that disturbances affect all of them.
     func measure(runs: Int, runner: Runner, progress: Progress) throws -> Outcome {
+        let others = try company()
+        defer { withExtendedLifetime(others) {} }
         var sides: [Side] = [Side(ours)]
         for case .present(let contestant) in peers { sides.append(Side(contestant)) }
         for run in 0..<warmUps + runs {

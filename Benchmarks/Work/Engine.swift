@@ -138,17 +138,20 @@ struct Engine {
                     // The file's pages, the cache of the default context, and what the engine itself has.
                     Bar(.memory, .most(Double(fileBytes) + 64 * .mebibyte)),
                 ], ours: hub("q4_0.gguf", "load", 2, .load)))
-        let busy = try (0..<2).map { number in
-            let log = suite.folder("busy-\(number).log")
-            return try LeashedProcess(
-                Command("/bin/sh", ["-c", "while :; do :; done"], in: box.environment), output: log, error: log)
-        }
         contests.append(
             Contest(
                 work: "decode, Q4_0, 2 threads beside two busy processes", measures: [.decode],
                 bars: [Bar(.decode, .times(0.9), beside: "hub, 1 thread")],
                 ours: hub("q4_0.gguf", "decode", 2, .decode),
-                peers: [.present(hub("q4_0.gguf", "decode", 1, .decode, name: "hub, 1 thread"))], servers: busy))
+                peers: [.present(hub("q4_0.gguf", "decode", 1, .decode, name: "hub, 1 thread"))],
+                company: {
+                    try (0..<2).map { number in
+                        let log = suite.folder("busy-\(number).log")
+                        return try LeashedProcess(
+                            Command("/bin/sh", ["-c", "while :; do :; done"], in: box.environment), output: log,
+                            error: log)
+                    }
+                }))
         return contests
     }
 

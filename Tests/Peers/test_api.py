@@ -5,6 +5,7 @@ import http.client
 import json
 import shutil
 import socket
+import sqlite3
 import struct
 import tempfile
 import threading
@@ -59,6 +60,14 @@ def plant_models(cache: Path) -> None:
     plant(cache, VECTORS, folder(FIXTURES / "micro" / "bert"))
     plant(cache, RERANK, folder(FIXTURES / "micro" / "bert-reranker"))
     plant(cache, GGUF, folder(FIXTURES / "tiny-shakespeare-gguf"))
+
+
+def query(home: Path, question: str) -> list:
+    database = sqlite3.connect(home / "state" / "catalog.sqlite3")
+    try:
+        return database.execute(question).fetchall()
+    finally:
+        database.close()
 
 
 class API(Server):
@@ -132,6 +141,25 @@ class Models(APITest):
         self.addCleanup(server.stop)
         client = openai.OpenAI(base_url=server.address + "/v1", api_key="none")
         self.assertEqual(client.models.list().data, [])
+
+    def test_an_answer_counts_as_use_and_a_list_does_not(self):
+        with tempfile.TemporaryDirectory(prefix="hub-peers-api.") as home:
+            home = Path(home)
+            plant(home / "huggingface" / "hub", CHAT, folder(FIXTURES / "tiny-shakespeare"))
+            plant(home / "huggingface" / "hub", VECTORS, folder(FIXTURES / "micro" / "bert"))
+            server = API(home)
+            try:
+                client = openai.OpenAI(base_url=server.address + "/v1", api_key="none", max_retries=0)
+                used = lambda: query(home, "SELECT folder FROM uses ORDER BY folder")
+                self.assertEqual({model.id for model in client.models.list()}, {CHAT, VECTORS})
+                client.models.retrieve(VECTORS)
+                self.assertEqual(used(), [])
+                client.chat.completions.create(model=CHAT, messages=USER, max_tokens=1)
+                self.assertEqual(used(), [("models--demo--shakespeare",)])
+                client.embeddings.create(model=VECTORS, input="a")
+                self.assertEqual(used(), [("models--demo--shakespeare",), ("models--demo--vectors",)])
+            finally:
+                server.stop()
 
     def test_health_is_open_and_loads_nothing(self):
         self.assertEqual(self.ask("/health")[2], {"status": "ok"})

@@ -155,15 +155,20 @@ extension ArchiveManifest {
     ) throws {
         leftOut = Set(models.flatMap(\.files).filter(\.isLFS).map(\.digest.hex)).intersection(there)
         var pairs: [(file: RepositoryFile, path: String, base: ContentDigest, older: String)] = []
-        for blob in blobs where blob.file.isLFS && !blob.isLeftOut && blob.size >= ArchiveDelta.smallestFile {
-            let (model, path) = (models[blob.model], blob.file.path)
+        let large = blobs.filter { $0.file.isLFS && !$0.isLeftOut && $0.size >= ArchiveDelta.smallestFile }
+        for (index, blobs) in Dictionary(grouping: large, by: \.model).sorted(by: { $0.key < $1.key }) {
+            let model = models[index]
             let folder = layout.repository(model.repository)
-            for other in try folder.olderRevisions(than: model.commit) {
-                guard let older = FileSystem.resolved(Path.join(folder.snapshot(other), path)),
-                    let base = ContentDigest(etag: Path.name(older)), base.isSHA256, there.contains(base.hex)
-                else { continue }
-                pairs.append((blob.file, Path.join(folder.snapshot(model.commit), path), base, older))
-                break
+            let revisions = try folder.olderRevisions(than: model.commit)
+            for blob in blobs {
+                let path = blob.file.path
+                for other in revisions {
+                    guard let older = FileSystem.resolved(Path.join(folder.snapshot(other), path)),
+                        let base = ContentDigest(etag: Path.name(older)), base.isSHA256, there.contains(base.hex)
+                    else { continue }
+                    pairs.append((blob.file, Path.join(folder.snapshot(model.commit), path), base, older))
+                    break
+                }
             }
         }
         let total = pairs.map(\.file).totalSize
