@@ -62,10 +62,11 @@ def plant_models(cache: Path) -> None:
     plant(cache, GGUF, folder(FIXTURES / "tiny-shakespeare-gguf"))
 
 
-def query(home: Path, question: str) -> list:
+def used(home: Path) -> list:
+    """The repositories of which the catalog says that they were used."""
     database = sqlite3.connect(home / "state" / "catalog.sqlite3")
     try:
-        return database.execute(question).fetchall()
+        return [folder for folder, in database.execute("SELECT folder FROM uses ORDER BY folder")]
     finally:
         database.close()
 
@@ -150,14 +151,13 @@ class Models(APITest):
             server = API(home)
             try:
                 client = openai.OpenAI(base_url=server.address + "/v1", api_key="none", max_retries=0)
-                used = lambda: query(home, "SELECT folder FROM uses ORDER BY folder")
                 self.assertEqual({model.id for model in client.models.list()}, {CHAT, VECTORS})
                 client.models.retrieve(VECTORS)
-                self.assertEqual(used(), [])
+                self.assertEqual(used(home), [])
                 client.chat.completions.create(model=CHAT, messages=USER, max_tokens=1)
-                self.assertEqual(used(), [("models--demo--shakespeare",)])
+                self.assertEqual(used(home), ["models--demo--shakespeare"])
                 client.embeddings.create(model=VECTORS, input="a")
-                self.assertEqual(used(), [("models--demo--shakespeare",), ("models--demo--vectors",)])
+                self.assertEqual(used(home), ["models--demo--shakespeare", "models--demo--vectors"])
             finally:
                 server.stop()
 

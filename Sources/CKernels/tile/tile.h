@@ -84,7 +84,7 @@ INLINE void fast_tile(
 }
 
 #define FAST(NAME, PARTS, OFFSET, HALVES, MINIMA)                                                                      \
-    static void fast_##NAME(const hub_tile *t) {                                                                             \
+    static void fast_##NAME(const hub_tile *t) {                                                                       \
         fast_tile(t, unpack_##NAME, BYTES_##NAME, PARTS, OFFSET, HALVES, MINIMA, false);                               \
     }
 FAST(Q4_0, 1, 8, false, false)
