@@ -60,7 +60,8 @@ int hub_resident_pages(int descriptor, off_t offset, size_t length, unsigned cha
 /// Bytes of a page of memory.
 size_t hub_page_size(void);
 
-/// Requests large pages for memory that is about to be filled: fewer page faults and TLB misses. Only a hint.
+/// Requests large pages for memory that is about to be filled, or for a mapped file where it is not in the page cache yet:
+/// fewer page faults and TLB misses. Only a hint.
 void hub_prefer_large_pages(void *start, size_t length);
 
 /// The number of processors this process may run on.

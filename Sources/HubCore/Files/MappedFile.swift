@@ -1,3 +1,4 @@
+import CPlatform
 import Libc
 
 /// A file mapped read-only into memory. Pages are read when they are touched and shared with every other process.
@@ -24,6 +25,11 @@ package final class MappedFile: Sendable {
         let address = mmap(nil, size, PROT_READ, MAP_PRIVATE, file.raw, 0)
         guard let address, address != MAP_FAILED else { throw .system("cannot map", path: path, errno: errno) }
         bytes = UnsafeRawBufferPointer(start: address, count: size)
+    }
+
+    /// Requests large pages for what is not in the page cache yet, for a file that is read often as a whole. Only a hint.
+    package func preferLargePages() {
+        hub_prefer_large_pages(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
     }
 
     deinit {
