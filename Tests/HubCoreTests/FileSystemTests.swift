@@ -269,6 +269,23 @@ import Testing
         #expect(Array(file.bytes) == bytes)
     }
 
+    #if os(Linux)
+    /// "hg" among the flags: https://docs.kernel.org/filesystems/proc.html
+    @Test(.enabled(if: FileSystem.exists("/sys/kernel/mm/transparent_hugepage")))
+    func largePagesAreRequested() throws {
+        let folder = try TemporaryFolder()
+        let file = try MappedFile(try folder.write("file", ModelRepository.randomBytes(100_000, seed: 5)))
+        // Its size is 0 to those who ask.
+        let list = try FileDescriptor("/proc/self/smaps")
+        var bytes = [UInt8](repeating: 0, count: 32 << 20)
+        let count = try bytes.withUnsafeMutableBytes { try list.read(into: $0, at: 0) }
+        let maps = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
+        let place = try #require(maps.firstIndex { $0.hasSuffix(file.path) })
+        let flags = try #require(maps[place...].first { $0.hasPrefix("VmFlags:") })
+        #expect(flags.split(separator: " ").contains("hg"))
+    }
+    #endif
+
     @Test func anEmptyFileHasNoBytesAndAnAbsentOneIsAnError() throws {
         let folder = try TemporaryFolder()
         #expect(try MappedFile(try folder.write("empty", [])).bytes.isEmpty)

@@ -24,12 +24,9 @@ package final class MappedFile: Sendable {
         }
         let address = mmap(nil, size, PROT_READ, MAP_PRIVATE, file.raw, 0)
         guard let address, address != MAP_FAILED else { throw .system("cannot map", path: path, errno: errno) }
+        // Whoever touches a page first decides on its size in the page cache, also for those who map the file later.
+        hub_prefer_large_pages(address, size)
         bytes = UnsafeRawBufferPointer(start: address, count: size)
-    }
-
-    /// Requests large pages for what is not in the page cache yet, for a file that is read often as a whole. Only a hint.
-    package func preferLargePages() {
-        hub_prefer_large_pages(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
     }
 
     deinit {

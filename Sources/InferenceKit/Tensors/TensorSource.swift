@@ -18,12 +18,7 @@ struct TensorSource: Sendable {
         self.weights = weights
         self.quantization = quantization
         var files: [MappedFile] = []
-        for file in weights.files {
-            let mapped = try MappedFile(file.path)
-            // Every token reads all of them: fewer TLB misses.
-            mapped.preferLargePages()
-            files.append(mapped)
-        }
+        for file in weights.files { files.append(try MappedFile(file.path)) }
         self.files = files
         places = Dictionary(
             weights.tensors.enumerated().map { (Self.plain($1.name), $0) }, uniquingKeysWith: { first, _ in first })
