@@ -130,6 +130,18 @@ let package = Package(
         .target(
             name: "Support", dependencies: ["CSupport", "HubCore", "HubServer"], path: "Tests/Support",
             swiftSettings: swiftSettings),
+        // Readers of what others wrote, and the program that scripts/fuzz makes of them.
+        .target(
+            name: "FuzzDoors",
+            dependencies: [
+                "Libc", "Support", "HubCore", "Catalog", "ModelFormats", "Fetcher", "HubTokenizers",
+                "HubChatTemplates",
+                "HubGrammar", "InferenceKit", "HubServer", "HubAPI",
+            ],
+            path: "Tests/FuzzDoors", swiftSettings: swiftSettings),
+        .executableTarget(name: "Fuzz", dependencies: ["FuzzDoors"], path: "Tests/FuzzMain"),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["FuzzDoors", "HubCore", "Support"], swiftSettings: swiftSettings),
         // The tests' inference router for Python's clients.
         .executableTarget(
             name: "RouterStandIn", dependencies: ["Libc", "Support"], path: "Tests/StandIn",

@@ -18,6 +18,9 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
         return word ^ (word >> 31)
     }
 
+    /// A whole number below `count`.
+    package mutating func below(_ count: Int) -> Int { Int(next() % UInt64(count)) }
+
     /// One chance in `count`.
     package mutating func one(in count: UInt64) -> Bool { next() % count == 0 }
 }
