@@ -88,7 +88,9 @@ import Testing
     func refusesWhatIsNoFileOfARepository(_ path: String) { #expect(RepositoryPath.fault(path) != nil) }
 
     @Test func aNameFromWindowsIsLeftOutAndNothingWorseIs() {
-        for path in ["a\\b.txt", "a\\b\\c", "a/b\\c.bin"] { #expect(RepositoryPath.hasOnlyBackslashes(path), "\(path)") }
+        for path in ["a\\b.txt", "a\\b\\c", "a/b\\c.bin"] {
+            #expect(RepositoryPath.hasOnlyBackslashes(path), "\(path)")
+        }
         for path in ["a/b", "..\\a", "a\\..\\b", "\\a", "c:\\a", "a\\\\b", "a\\\u{301}b", "a\\b\n", "a\\"] {
             #expect(!RepositoryPath.hasOnlyBackslashes(path), "\(path)")
         }

@@ -22,7 +22,9 @@ extension HubClient {
         let leftOut = Set(reader.leftOut.withLock { $0 }).sorted()
         if let first = leftOut.first {
             let more = leftOut.count > 1 ? " and \(leftOut.count - 1) more" : ""
-            notice("\(repository): \(first.printable)\(more) cannot be stored and is left out: the name holds a backslash")
+            notice(
+                "\(repository): left out \(first.printable)\(more), which cannot be stored: the name holds a backslash"
+            )
         }
         return tree
     }

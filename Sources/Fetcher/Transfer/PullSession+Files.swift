@@ -203,7 +203,8 @@ extension PullSession {
         guard !hasToldUnflushed else { return }
         hasToldUnflushed = true
         client.notice(
-            "the file system cannot flush files: hub verify shows what a power cut has damaged, if there is one soon")
+            "the file system cannot flush files: hub verify shows what a power cut has damaged, if there is one soon"
+        )
     }
 
     /// The older revision differs in more than the samples showed: what was copied from it is fetched.

@@ -89,11 +89,12 @@ extension Workspace {
         }
     }
 
-    /// Takes files of revisions that a person deleted out of the choices that are remembered for these: they are not missing,
-    /// and the next pull does not fetch them again. Blocks.
+    /// Takes files of revisions that a person deleted out of the choices that are remembered for these: they are not
+    /// missing, and the next pull does not fetch them again. Blocks.
     package func leaveOut(_ plan: DeletionPlan, _ outcome: Deletion.Outcome) {
         for index in outcome.done.sorted() {
-            guard let folder = plan.rows[index].folder, case .files(let commit, let paths) = plan.rows[index].subject
+            guard let folder = plan.rows[index].folder,
+                case .files(let commit, let paths) = plan.rows[index].subject
             else { continue }
             dispensable.use { catalog throws(AIError) in
                 try CacheRecord(layout, in: catalog).change(choiceOf: commit, folder.name) { $0.without(paths) }

@@ -35,7 +35,8 @@ extension Workspace {
     /// How other files have the content of a blob, in a sentence, and one for each link that breaks.
     private static func uses(_ paths: [String], of blob: String, _ status: FileStatus) -> [String] {
         let owners = paths.compactMap { owner($0, of: blob, status) }
-        let stay = owners.isEmpty ? [] : ["\(ByteCount(status.size)) stay on the disk: \(owners.joined(separator: ", "))"]
+        let list = owners.joined(separator: ", ")
+        let stay = owners.isEmpty ? [] : ["\(ByteCount(status.size)) stay on the disk: \(list)"]
         let target = FileSystem.resolved(blob)
         let links = paths.filter { FileSystem.linkText($0) != nil && FileSystem.resolved($0) == target }
         return stay + links.map { "\($0.printable) is a link to what is deleted, and breaks" }
@@ -43,10 +44,11 @@ extension Workspace {
 
     /// How another file has the content of a blob; nil if it has not.
     private static func owner(_ path: String, of blob: String, _ status: FileStatus) -> String? {
-        guard let other = (try? FileSystem.linkStatus(path)) ?? nil, other.kind == .file, other.size == status.size else {
-            return nil
-        }
-        if other.inode == status.inode, other.device == status.device { return "\(path.printable) is the same file" }
+        guard let other = (try? FileSystem.linkStatus(path)) ?? nil, other.kind == .file,
+            other.size == status.size
+        else { return nil }
+        let isSame = other.inode == status.inode && other.device == status.device
+        if isSame { return "\(path.printable) is the same file" }
         return FileDigest.areClones(path, blob) ? "\(path.printable) shares its blocks" : nil
     }
 }

@@ -238,7 +238,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
         var out: [(start: UInt64, length: UInt64)] = []
         let result = withUnsafeMutablePointer(to: &out) { list in
             hub_shared_extents(raw, UInt64(max(0, size)), list) { list, start, length in
-                list!.assumingMemoryBound(to: [(start: UInt64, length: UInt64)].self).pointee.append((start, length))
+                list!.assumingMemoryBound(to: [(start: UInt64, length: UInt64)].self).pointee.append(
+                    (start, length))
             }
         }
         return result == 0 ? out : []

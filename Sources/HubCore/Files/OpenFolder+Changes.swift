@@ -80,7 +80,8 @@ extension OpenFolder {
     ///
     /// - Parameter takes: whether a file or link is moved, by its status; the folders of others stay.
     package func mergeTree(
-        _ name: String, into folder: OpenFolder, as newName: String, where takes: (FileStatus) -> Bool = { _ in true }
+        _ name: String, into folder: OpenFolder, as newName: String,
+        where takes: (FileStatus) -> Bool = { _ in true }
     ) throws(AIError) {
         guard let from = try ownFolder(Entry(name)) else { return }
         let to = try folder.makeFolder(Entry(newName))

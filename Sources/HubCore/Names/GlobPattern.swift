@@ -23,8 +23,8 @@ public struct GlobPattern: Sendable, Hashable, CustomStringConvertible {
 
     /// What it means among these paths: a path that is there letter by letter comes before a glob.
     package func meant(among paths: some Sequence<String>) -> GlobPattern {
-        guard Self.isPattern(pattern), paths.contains(where: { ExactText($0) == ExactText(pattern) }) else { return self }
-        return .exactly(pattern)
+        let isThere = Self.isPattern(pattern) && paths.contains { ExactText($0) == ExactText(pattern) }
+        return isThere ? .exactly(pattern) : self
     }
 
     /// The pattern as given.

@@ -17,7 +17,8 @@ import Testing
             let folder = cache.repository("models--org--\(model.name)")
             for (number, digit) in model.etags.enumerated() {
                 try cache.write(
-                    folder.blob(sha256(digit)), ModelRepository.randomBytes(size, seed: UInt64(10 * index + number)))
+                    folder.blob(sha256(digit)), ModelRepository.randomBytes(size, seed: UInt64(10 * index + number))
+                )
             }
             let commit = Commit.of(model.name.first!)
             try cache.revision(commit, model.etags.map { (sha256($0), 0) }, refs: ["main"], in: folder)

@@ -15,7 +15,9 @@ import Testing
     @Test func whatCannotBeReadIsNotTakenForNothing() async throws {
         let state = stage.machine("state")
         try FileSystem.createDirectories(state)
-        for path in [stage.machine.path, stage.machine("home"), stage.machine("hf")] { try FileSystem.setMode(path, 0o777) }
+        for path in [stage.machine.path, stage.machine("home"), stage.machine("hf")] {
+            try FileSystem.setMode(path, 0o777)
+        }
         var words: ([String]) -> [String] = { $0 }
         let binary = try BuiltProduct.path()
         if geteuid() == 0 {
@@ -29,7 +31,8 @@ import Testing
         try FileSystem.setMode(state, 0)
         defer { try? FileSystem.setMode(state, 0o755) }
         let rows: [(words: [String], status: Int32)] = [
-            (["chats"], 4), (["chats", "find", "x"], 4), (["chats", "show"], 4), (["chats", "rm", "0a", "--yes"], 4),
+            (["chats"], 4), (["chats", "search", "x"], 4), (["chats", "show", "0a"], 4),
+            (["chats", "rm", "0a", "--yes"], 4),
             (["auth", "logout", "--all"], 4), (["chat", "--continue", "hello"], 4),
             // These do without the catalog, and say so.
             (["ls"], 0), (["path", "org/one"], 0),
@@ -50,7 +53,7 @@ import Testing
         let line = "\"$hub\" " + words.joined(separator: " ")
         let result = try await stage.shell(line + " >&-").wait()
         #expect(result.status == 6, "\(result.error)")
-        #expect(result.error.hasPrefix("hub: cannot write to standard output: Bad file descriptor"), "\(result.error)")
+        #expect(result.error.hasPrefix("hub: cannot write to standard output: "), "\(result.error)")
         let others = try await stage.shell(line + " <&- 2>&-").wait()
         #expect(others.status == 0 && !others.output.isEmpty && others.error.isEmpty)
     }

@@ -13,12 +13,15 @@ import Testing
         stage = try Stage()
         place = try TemporaryFolder("image")
         try stage.plant("models--org--one", commit: commit("1"), files: ["a.bin": "aaaa", "b.bin": "bbbbbb"])
-        try stage.plant("models--org--two", commit: commit("2"), ref: "old", files: ["c.bin": "cc", "e.bin": "eeeee"])
+        try stage.plant(
+            "models--org--two", commit: commit("2"), ref: "old", files: ["c.bin": "cc", "e.bin": "eeeee"])
         try stage.plant("models--org--two", commit: commit("3"), files: ["c.bin": "cc", "d.bin": "dddddddd"])
     }
 
     /// Runs a body with the cache as the lower layer of an overlay.
-    private func inContainer(_ body: (_ cache: String, _ run: ([String]) async throws -> ProcessResult) async throws -> Void)
+    private func inContainer(
+        _ body: (_ cache: String, _ run: ([String]) async throws -> ProcessResult) async throws -> Void
+    )
         async throws
     {
         try FileSystem.rename(Path.parent(stage.cache), to: place("hf"))
@@ -59,7 +62,9 @@ import Testing
             for words in [["org/one"], ["org/two@old"], ["org/one", "org/two"]] {
                 let moved = try await run(["rm"] + words + ["--trash", "--yes"])
                 #expect(moved.status == 0, "\(words): \(moved.error)")
-                #expect(try await run(["trash", "restore", words.map { $0.prefix { $0 != "@" } }.joined(separator: " "])).status == 0)
+                let names = words.map { String($0.prefix { $0 != "@" }) }
+                let back = try await run(["trash", "restore"] + names)
+                #expect(back.status == 0, "\(words): \(back.error)")
             }
             #expect(try stage.listing(cache).filter { !$0.hasPrefix(".locks") } == before)
             for name in before where name.contains("/snapshots/") {

@@ -64,6 +64,8 @@ package final class SmallDisk: Sendable {
     }
 
     package func unmount() async throws {
-        for place in [path, below].compactMap(\.self) { _ = try await RunningProcess.run("/bin/umount", ["-l", place]) }
+        for place in [path, below].compactMap(\.self) {
+            _ = try await RunningProcess.run("/bin/umount", ["-l", place])
+        }
     }
 }

@@ -44,7 +44,9 @@ struct RepositoryRemoval {
 
     /// File by file, where a folder cannot be renamed: one of a lower layer of an overlay. If interrupted, an incomplete
     /// revision without a ref is left, or its blobs.
-    private mutating func removeInPlace(_ commit: Commit, of snapshots: OpenFolder, in top: OpenFolder) throws(AIError) {
+    private mutating func removeInPlace(_ commit: Commit, of snapshots: OpenFolder, in top: OpenFolder)
+        throws(AIError)
+    {
         guard let gone = try snapshots.ownFolder(OpenFolder.Entry(commit.hash)) else { return }
         let blobs = try gone.linkedBlobNames()
         try empty(gone)

@@ -53,7 +53,9 @@ package struct SharedBlocks: Sendable {
         self.init(files)
     }
 
-    private static func collect(_ folder: String, _ files: inout [(path: String, file: PhysicalFile)]) throws(AIError) {
+    private static func collect(_ folder: String, _ files: inout [(path: String, file: PhysicalFile)])
+        throws(AIError)
+    {
         guard let open = try OpenFolder.open(folder) else { return }
         for entry in try open.entries() where entry.isText {
             guard let status = try open.status(of: entry) else { continue }
@@ -140,7 +142,9 @@ extension SharedBlocks {
             guard let file = blob.file, !blob.isForeign else { return nil }
             return (blob.sharedHash.map(store.payload) ?? folder.blob(blob.name), file)
         }
-        var files = payloads.compactMap { payload in payload.file.map { (path: store.payload(payload.name), file: $0) } }
+        var files = payloads.compactMap { payload in
+            payload.file.map { (path: store.payload(payload.name), file: $0) }
+        }
         for repository in repositories {
             let folder = repository.folder
             files += (Array(repository.blobs.values) + repository.partials).compactMap { place($0, folder) }

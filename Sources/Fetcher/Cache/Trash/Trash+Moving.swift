@@ -219,7 +219,9 @@ extension Trash {
     private func move(
         _ move: TrashEntry.Move, from root: OpenFolder, to kept: OpenFolder, unchangedSince time: Double?
     ) throws(AIError) {
-        guard let (place, name) = try root.place(of: move.from), let status = try place.status(of: name) else { return }
+        guard let (place, name) = try root.place(of: move.from), let status = try place.status(of: name) else {
+            return
+        }
         if try kept.status(of: move.to) != nil {
             // A folder that was being moved file by file.
             guard let time, status.kind == .directory else { return }

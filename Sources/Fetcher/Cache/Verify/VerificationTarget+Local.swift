@@ -41,7 +41,8 @@ extension VerificationTarget {
         else { return result.problems.append(VerificationProblem(.extra, name)) }
         claims.append(
             Claim(
-                name: name, path: folder.place(name), digest: file.digest, size: file.size, file: file, folder: name,
+                name: name, path: folder.place(name), digest: file.digest, size: file.size, file: file,
+                folder: name,
                 isForeign: true))
     }
 
