@@ -44,12 +44,12 @@ int hub_reflink(int source, int destination) { return ioctl(destination, FICLONE
 enum { EXTENTS = 256 };
 
 // The extents of a file from an offset on; NULL where the file system does not tell.
-static struct fiemap *extents(int descriptor, uint64_t start) {
+static struct fiemap *extents(int descriptor, uint64_t start, uint32_t flags) {
     struct fiemap *map = calloc(1, sizeof *map + EXTENTS * sizeof(struct fiemap_extent));
     if (!map) return NULL;
     map->fm_start = start;
     map->fm_length = FIEMAP_MAX_OFFSET - start;
-    map->fm_flags = FIEMAP_FLAG_SYNC;
+    map->fm_flags = flags;
     map->fm_extent_count = EXTENTS;
     if (ioctl(descriptor, FS_IOC_FIEMAP, map) == 0) return map;
     free(map);
@@ -59,7 +59,8 @@ static struct fiemap *extents(int descriptor, uint64_t start) {
 int hub_shares_extents(int one, int other) {
     uint64_t start = 0;
     for (;;) {
-        struct fiemap *first = extents(one, start), *second = extents(other, start);
+        struct fiemap *first = extents(one, start, FIEMAP_FLAG_SYNC);
+        struct fiemap *second = extents(other, start, FIEMAP_FLAG_SYNC);
         int result = first && second && first->fm_mapped_extents == second->fm_mapped_extents
             && (first->fm_mapped_extents > 0 || start > 0);
         int isEnd = 1;
@@ -73,6 +74,37 @@ int hub_shares_extents(int one, int other) {
         free(first);
         free(second);
         if (!result || isEnd) return result;
+    }
+}
+
+int hub_may_share_extents(const char *path) {
+    struct statfs info;
+    if (statfs(path, &info) != 0) return 0;
+    // These have no shared blocks, and are what most caches are on.
+    return info.f_type != EXT4_SUPER_MAGIC && info.f_type != TMPFS_MAGIC;
+}
+
+int hub_shared_extents(int descriptor, uint64_t size, void *context,
+                       void (*each)(void *context, uint64_t start, uint64_t length)) {
+    uint64_t start = 0;
+    for (;;) {
+        // Without flushing: what was not written yet shares nothing.
+        struct fiemap *map = extents(descriptor, start, 0);
+        if (!map) return -1;
+        int is_end = map->fm_mapped_extents == 0;
+        for (uint32_t at = 0; at < map->fm_mapped_extents && !is_end; at++) {
+            struct fiemap_extent *extent = &map->fm_extents[at];
+            start = extent->fe_logical + extent->fe_length;
+            is_end = (extent->fe_flags & FIEMAP_EXTENT_LAST) != 0 || start >= size;
+            if (!(extent->fe_flags & FIEMAP_EXTENT_SHARED) || extent->fe_logical >= size) continue;
+            uint64_t length = (start < size ? start : size) - extent->fe_logical, place = extent->fe_physical;
+            // A compressed extent is shorter on the disk than its length says, which would reach into the next one: each
+            // gets room of its own. On btrfs it has 128 KiB at most.
+            if (extent->fe_flags & FIEMAP_EXTENT_ENCODED) place = 1ull << 63 | place >> 12 << 20;
+            each(context, place, length);
+        }
+        free(map);
+        if (is_end) return 0;
     }
 }
 

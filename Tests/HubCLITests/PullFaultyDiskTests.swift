@@ -56,6 +56,29 @@ import Testing
         #expect(listed.first?["complete"]?.bool == true)
     }
 
+    /// What can be done is done, and what could not be is said.
+    @Test func whereFilesCannotBeFlushedThatIsSaid() async throws {
+        let result = try await stage.run("pull", "-q", "org/m", with: try await variables("fsync"))
+        try expectWhole(result)
+        let told = result.error.split(separator: "\n").filter { $0.contains("cannot flush files") }
+        #expect(told.count == 1, "\(result.error)")
+        #expect(try await stage.run("verify", "org/m").status == 0)
+    }
+
+    @Test func whereModesCannotBeChangedTheTrashIsMadeAllTheSame() async throws {
+        let variables = try await variables("chmod")
+        try expectWhole(try await stage.run("pull", "-q", "org/m", with: variables))
+        for mode: UInt32 in [0o755, 0o700, 0o2770] {
+            try FileSystem.setMode(stage.cache, mode)
+            let result = try await stage.run("rm", "org/m", "--trash", "--yes", with: variables)
+            #expect(result.status == 0, "\(mode): \(result.error)")
+            let made = try #require(try FileSystem.status(stage.cache + "-trash")?.mode)
+            #expect(made & ~mode == 0, "others may see it")
+            #expect(try await stage.run("trash", "restore", "org/m", with: variables).status == 0)
+            try expectWhole(try await stage.run("path", "org/m"))
+        }
+    }
+
     /// There are no locks, or each is granted to everybody, which is the same.
     static let lockless = ["flock", "granted"]
 

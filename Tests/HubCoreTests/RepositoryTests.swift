@@ -87,6 +87,15 @@ import Testing
     ])
     func refusesWhatIsNoFileOfARepository(_ path: String) { #expect(RepositoryPath.fault(path) != nil) }
 
+    @Test func aNameFromWindowsIsLeftOutAndNothingWorseIs() {
+        for path in ["a\\b.txt", "a\\b\\c", "a/b\\c.bin"] {
+            #expect(RepositoryPath.hasOnlyBackslashes(path), "\(path)")
+        }
+        for path in ["a/b", "..\\a", "a\\..\\b", "\\a", "c:\\a", "a\\\\b", "a\\\u{301}b", "a\\b\n", "a\\"] {
+            #expect(!RepositoryPath.hasOnlyBackslashes(path), "\(path)")
+        }
+    }
+
     /// Swift sees a slash and a following mark as one character, which is no "/"; the system sees the slash.
     @Test(arguments: [
         "/\u{301}etc", "../\u{301}x", "a/../\u{FE0F}x", "a/\u{200D}/b", "a\u{600}/../\u{301}b", "\\\u{301}x",

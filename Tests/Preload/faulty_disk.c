@@ -2,6 +2,8 @@
 //   symlink   symbolic links cannot be made (FAT, many network shares)
 //   flock     there are no locks (NFS without lockd, some FUSE file systems)
 //   granted   every lock is granted to everybody (FUSE and network file systems that only pretend)
+//   fsync     files and folders cannot be flushed (some FUSE file systems)
+//   chmod     modes cannot be changed, not even by the owner (some mounts)
 //   crash:N   the program is killed at its Nth step that changes the file of a catalog or of conversations, or one beside it
 //   kill:N    the program is killed at its Nth step that changes a name in a cache, or in a trash beside it; if
 //             FAULTY_DISK_BELOW is set, whose path has that in it
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -42,6 +45,26 @@ int flock(int descriptor, int operation) {
     int (*real)(int, int) = dlsym(RTLD_NEXT, "flock");
     if (lacks("granted")) return 0;
     return lacks("flock") ? refuse(ENOSYS) : real(descriptor, operation);
+}
+
+int fsync(int descriptor) {
+    int (*real)(int) = dlsym(RTLD_NEXT, "fsync");
+    return lacks("fsync") ? refuse(EINVAL) : real(descriptor);
+}
+
+int fdatasync(int descriptor) {
+    int (*real)(int) = dlsym(RTLD_NEXT, "fdatasync");
+    return lacks("fsync") ? refuse(EINVAL) : real(descriptor);
+}
+
+int chmod(const char *path, mode_t mode) {
+    int (*real)(const char *, mode_t) = dlsym(RTLD_NEXT, "chmod");
+    return lacks("chmod") ? refuse(EPERM) : real(path, mode);
+}
+
+int fchmod(int descriptor, mode_t mode) {
+    int (*real)(int, mode_t) = dlsym(RTLD_NEXT, "fchmod");
+    return lacks("chmod") ? refuse(EPERM) : real(descriptor, mode);
 }
 
 int fallocate(int descriptor, int mode, off_t offset, off_t length) {

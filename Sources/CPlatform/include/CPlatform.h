@@ -23,6 +23,14 @@ int hub_reflink(int source, int destination);
 /// Whether two files of equal size share all their extents, as clones do (FIEMAP): 1 or 0; 0 too where that is unknown.
 int hub_shares_extents(int one, int other);
 
+/// Whether files of the file system that holds `path` may share blocks, as clones do: 1 or 0.
+int hub_may_share_extents(const char *path);
+
+/// Calls `each` with each range of the file's first `size` bytes whose blocks other files share (FIEMAP): where it is on
+/// the disk, and its bytes. -1 where the file system does not tell, as on macOS.
+int hub_shared_extents(int descriptor, uint64_t size, void *context,
+                       void (*each)(void *context, uint64_t start, uint64_t length));
+
 /// Makes `target` share the blocks of `source` from an offset on, if their bytes are equal (FIDEDUPERANGE): the number of
 /// bytes shared now, at most `length`; -1 with errno where the file system cannot, EILSEQ if the bytes differ. Of 0 bytes it
 /// only says whether it can.

@@ -56,6 +56,17 @@ extension Catalog {
         }
     }
 
+    /// Changes the known choice of a revision, for files that were deleted or brought back on purpose.
+    package func change(
+        choiceOf commit: Commit, folder: String, cache: String, at path: String, now: Double,
+        _ body: (FileChoice) -> FileChoice
+    ) throws(AIError) {
+        guard try choice(of: commit, folder: folder, cache: cache) != nil else { return }
+        try change(commit, folder: folder, cache: cache, at: path, now: now) { known in
+            (known.chosen, known.begun) = (known.chosen.map(body), known.begun.map(body))
+        }
+    }
+
     private func change(
         _ commit: Commit, folder: String, cache: String, at path: String, now: Double,
         _ change: (inout RememberedChoice) -> Void

@@ -34,7 +34,7 @@ public struct ModelRegistry: Sendable {
     public init(environment: HubEnvironment = .process) throws(AIError) {
         let path = Catalog.path(in: environment.stateDirectory)
         do throws(AIError) {
-            try self.init(catalog: FileSystem.exists(path) ? Catalog(path: path) : nil)
+            try self.init(catalog: FileSystem.status(path) != nil ? Catalog(path: path) : nil)
         } catch {
             try self.init(user: UserRegistry(), sizes: [:], memory: nil, fault: error)
         }
@@ -119,7 +119,7 @@ public struct ModelRegistry: Sendable {
         let path = Catalog.path(in: environment.stateDirectory)
         var out: [String: RegistryEntry] = [:]
         do throws(AIError) {
-            guard FileSystem.exists(path) else {
+            guard try FileSystem.status(path) != nil else {
                 return ShippedRegistry.byAlias.filter { aliases.contains($0.key) }
             }
             let catalog = try Catalog(path: path)

@@ -19,6 +19,13 @@ extension HubClient {
         }
         let tree = RepositoryTree(commit: commit, files: intake.takeEntries())
         try check(tree, of: repository)
+        let leftOut = Set(reader.leftOut.withLock { $0 }).sorted()
+        if let first = leftOut.first {
+            let more = leftOut.count > 1 ? " and \(leftOut.count - 1) more" : ""
+            notice(
+                "\(repository): left out \(first.printable)\(more), which cannot be stored: the name holds a backslash"
+            )
+        }
         return tree
     }
 
@@ -69,6 +76,8 @@ extension RepositoryTree {
 private struct TreeReader: Sendable {
     let repository: Repository
     let token: AccessToken?
+    /// Files that cannot be stored, while the others can.
+    let leftOut = Lock<[String]>([])
 
     /// Reads a list of entries; returns their number, folders included.
     func read(_ document: [UInt8], into files: inout [RepositoryFile]) throws -> Int {
@@ -110,7 +119,7 @@ private struct TreeReader: Sendable {
         }
     }
 
-    /// nil for a folder.
+    /// nil for a folder, and for a file that is left out.
     private func file(_ json: JSONCursor) throws(AIError) -> RepositoryFile? {
         let entry = Entry(json)
         guard let type = entry.type, let bytes = entry.path else {
@@ -118,6 +127,10 @@ private struct TreeReader: Sendable {
         }
         guard type.equals("file") else { return nil }
         let path = text(bytes)
+        guard !RepositoryPath.hasOnlyBackslashes(path) else {
+            leftOut.withLock { $0.append(path) }
+            return nil
+        }
         try RepositoryPath.check(path, repository: repository.description)
         var (size, sha256) = (entry.size, JSONCursor.Text?.none)
         if let lfs = entry.lfs {

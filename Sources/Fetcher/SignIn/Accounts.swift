@@ -94,7 +94,7 @@ package struct Accounts: Sendable {
 
     /// Makes a stored token the active one; nil if there is none of that name.
     package func choose(_ name: String) async throws -> AccessToken? {
-        guard FileSystem.exists(file.collection) else { return nil }
+        guard try FileSystem.status(file.collection) != nil else { return nil }
         return try await LockWait.with(file.lock) {
             try await Blocking.run { () throws(AIError) in
                 guard let token = try stored().entry(named: name)?.token else { return nil }
@@ -139,7 +139,7 @@ package struct Accounts: Sendable {
     }
 
     private func forgetFiles(_ choice: Choice) async throws -> Removal {
-        guard FileSystem.exists(Path.parent(file.path)) else { return Removal() }
+        guard try FileSystem.status(Path.parent(file.path)) != nil else { return Removal() }
         return try await LockWait.with(file.lock) {
             try await Blocking.run { () throws(AIError) in
                 var removal = Removal()

@@ -40,7 +40,7 @@ package struct ProviderKeys: Sendable {
     /// - Returns: the earlier one.
     @discardableResult
     package func set(_ key: AccessToken?, of origin: Origin) async throws -> AccessToken? {
-        guard key != nil || FileSystem.exists(path) else { return nil }
+        guard try key != nil || FileSystem.status(path) != nil else { return nil }
         return try await LockWait.with(path + ".lock") {
             try await Blocking.run {
                 var keys = try all()

@@ -22,7 +22,7 @@ package struct SignInStore: Sendable {
     ///
     /// - Parameter isNew: whether it adds one.
     func changing(isNew: Bool, _ body: () async throws -> Void) async throws {
-        guard isNew || FileSystem.exists(path) else { return }
+        guard try isNew || FileSystem.status(path) != nil else { return }
         try await LockWait.with(lock) { try await body() }
     }
 

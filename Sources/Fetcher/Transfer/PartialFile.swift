@@ -24,6 +24,8 @@ final class PartialFile: @unchecked Sendable {
     private var hasher: ContentHasher?
     /// Whether the names of partial and map are on stable storage.
     private var isNamed = false
+    /// Whether the file system cannot flush it.
+    private(set) var isUnflushed = false
 
     init(_ file: RepositoryFile, at places: TransferPlaces) {
         self.file = file
@@ -130,7 +132,7 @@ final class PartialFile: @unchecked Sendable {
     /// Flushes written bytes to stable storage, then records them in the map.
     func flush(_ written: IntervalSet) throws(AIError) {
         guard descriptor != nil else { return }
-        try descriptor!.synchronizeData()
+        if try !descriptor!.synchronizeData() { isUnflushed = true }
         let map = RangeMap(
             digest: file.digest, size: file.size, inode: inode, nonce: nonce,
             owner: places.nonce.map { _ in ProcessOwner.current.description }, safe: written)
@@ -169,7 +171,7 @@ final class PartialFile: @unchecked Sendable {
     /// Renames the verified content into place. The lock is kept until the links are made.
     func promote() throws(AIError) {
         guard descriptor != nil else { throw AIError(.ioError, "\(path) is not open") }
-        try descriptor!.synchronizeData()
+        if try !descriptor!.synchronizeData() { isUnflushed = true }
         try FileSystem.createDirectories(Path.parent(places.content))
         if try !rename(to: places.content) {
             // Python's prune deletes partials at any moment. The open file still has every byte.

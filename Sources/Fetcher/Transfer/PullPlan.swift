@@ -85,6 +85,7 @@ package struct PullPlan: Sendable {
     ) throws(AIError) {
         self.repository = repository
         self.tree = tree
+        let choice = choice.isEverything ? choice : choice.meant(among: tree.files.map(\.path))
         self.choice = choice
         replacesChanged = force && !destination.isCache
         isForced = force

@@ -182,11 +182,13 @@ extension PullSession {
                 keep(file.file, file.job, file.disk.ranges)
                 return true
             }
+            let isUnflushed = file.disk.isUnflushed
             engine.perform { [self] in
                 switch result {
                 case .failure(let error): end(file, failed: error)
                 case .success(true):
                     file.unflushed = 0
+                    if isUnflushed { tellUnflushed() }
                     resumeHeld()
                     report(.verified(path: file.file.path, digest: file.file.digest), file.job.index)
                     link(file, as: .downloaded)
@@ -195,6 +197,14 @@ extension PullSession {
                 }
             }
         }
+    }
+
+    private func tellUnflushed() {
+        guard !hasToldUnflushed else { return }
+        hasToldUnflushed = true
+        client.notice(
+            "the file system cannot flush files: hub verify shows what a power cut has damaged, if there is one soon"
+        )
     }
 
     /// The older revision differs in more than the samples showed: what was copied from it is fetched.

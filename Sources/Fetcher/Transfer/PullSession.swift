@@ -43,6 +43,8 @@ package final class PullSession: @unchecked Sendable {
     /// When parts waiting for the rate are checked again; in the past if none wait.
     var nextRelease = 0.0
     var lastProgress = 0.0
+    /// Whether it was said that files cannot be flushed.
+    var hasToldUnflushed = false
     /// Finished bytes and files, including those present before this pull.
     var done: (bytes: Int64, files: Int)
     let total: (bytes: Int64, files: Int)

@@ -161,7 +161,7 @@ package struct Puller: Sendable {
         if let followed {
             choice = followed
         } else {
-            var filter = options.filter
+            var filter = options.filter.meant(among: found.tree.files.map(\.path))
             filter.selection = try await options.select?(found.repository, found.tree, filter)
             choice = FileChoice(filter)
         }

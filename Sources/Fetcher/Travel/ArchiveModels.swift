@@ -16,7 +16,7 @@ extension Puller {
         }
         let tree = try await tree(of: reference.repository, at: commit)
         return try await Blocking.run { [catalog, layout] in
-            let glob = reference.files.map(GlobPattern.init)
+            let glob = reference.files.map { GlobPattern($0).meant(among: tree.files.map(\.path)) }
             let present = try tree.files.filter { file throws(AIError) in
                 guard glob?.matches(file.path) ?? true else { return false }
                 return try SnapshotFile.state(file, commit: commit, in: folder) == .present

@@ -28,7 +28,7 @@ package struct Budget: Sendable {
         let over = used.addingClamped(incoming) - rule.bytes
         let planner = DeletionPlanner(state, protection: protection, now: now)
         plan = planner.plan
-        for entry in trash.sorted(by: { $0.trashedAt < $1.trashedAt }) where trashBytes < over {
+        for entry in trash.sorted(by: { $0.trashedAt < $1.trashedAt }) where trashBytes < over && entry.size > 0 {
             self.trash.append(entry)
         }
         if trashBytes < over {

@@ -75,16 +75,40 @@ extension Workspace {
     {
         let state = try await state(fresh: true)
         let protection = try await protection(for: state)
-        return try await Blocking.run { [layout] in
+        return try await Blocking.run { [self] in
             var planner = DeletionPlanner(state, protection: protection)
             try fill(&planner)
             let plan = planner.plan
             if let busy = plan.protected.first { throw busy.refusal }
             if let fault = plan.pinsFault, plan.concernsPins { throw Protection.refusal(fault) }
             let outcome = Deletion(plan, layout: layout, protection: protection).carryOut()
+            leaveOut(plan, outcome)
             if let first = outcome.failed.first { throw first.error }
             if let busy = outcome.spared.first { throw busy.refusal }
             return ByteCount(outcome.freedBytes)
+        }
+    }
+
+    /// Takes files of revisions that a person deleted out of the choices that are remembered for these: they are not
+    /// missing, and the next pull does not fetch them again. Blocks.
+    package func leaveOut(_ plan: DeletionPlan, _ outcome: Deletion.Outcome) {
+        for index in outcome.done.sorted() {
+            guard let folder = plan.rows[index].folder,
+                case .files(let commit, let paths) = plan.rows[index].subject
+            else { continue }
+            dispensable.use { catalog throws(AIError) in
+                try CacheRecord(layout, in: catalog).change(choiceOf: commit, folder.name) { $0.without(paths) }
+            }
+        }
+    }
+
+    /// Takes files of a revision that were brought back from the trash into its choice again. Blocks.
+    package func takeBack(_ entry: TrashEntry) {
+        guard let commit = entry.commit else { return }
+        let paths = entry.moves.compactMap { $0.from.dropping(prefix: "\(entry.folder)/snapshots/\(commit)/") }
+        guard !paths.isEmpty else { return }
+        dispensable.use { catalog throws(AIError) in
+            try CacheRecord(layout, in: catalog).change(choiceOf: commit, entry.folder) { $0.with(paths) }
         }
     }
 

@@ -19,36 +19,36 @@ extension Workspace {
             for row in plan.rows {
                 guard let folder = row.folder else { continue }
                 let linked = row.repository.map { locations.names(of: $0.id.name) } ?? []
-                let names = row.blobs.isEmpty ? ((try? blobs(of: row, folder)) ?? []) : row.blobs
-                for name in names.sorted() where seen.insert(name).inserted {
+                for name in row.blobs.sorted() where seen.insert(name).inserted {
                     let blob = folder.blob(name)
                     guard let status = (try? FileSystem.linkStatus(blob)) ?? nil, status.kind == .file else {
                         continue
                     }
                     let places = (known[name] ?? []) + ollama.map({ $0 + name }) + linked
-                    told += places.lazy.filter { $0 != blob }.compactMap { Self.use($0, of: blob, status) }.prefix(
-                        1)
+                    told += Self.uses(Set(places).subtracting([blob]).sorted(), of: blob, status)
                 }
             }
             return told
         }
     }
 
-    private func blobs(of row: DeletionPlan.Row, _ folder: RepositoryFolder) throws(AIError) -> Set<String> {
-        guard case .revision(let commit) = row.subject else { return [] }
-        return try folder.linkedBlobs(below: folder.snapshot(commit))
+    /// How other files have the content of a blob, in a sentence, and one for each link that breaks.
+    private static func uses(_ paths: [String], of blob: String, _ status: FileStatus) -> [String] {
+        let owners = paths.compactMap { owner($0, of: blob, status) }
+        let list = owners.joined(separator: ", ")
+        let stay = owners.isEmpty ? [] : ["\(ByteCount(status.size)) stay on the disk: \(list)"]
+        let target = FileSystem.resolved(blob)
+        let links = paths.filter { FileSystem.linkText($0) != nil && FileSystem.resolved($0) == target }
+        return stay + links.map { "\($0.printable) is a link to what is deleted, and breaks" }
     }
 
-    /// How another file has the content of a blob, in a sentence; nil if it has not.
-    private static func use(_ path: String, of blob: String, _ status: FileStatus) -> String? {
-        guard let other = (try? FileSystem.linkStatus(path)) ?? nil else { return nil }
-        if other.kind == .symlink {
-            let isOfBlob = FileSystem.resolved(path) == FileSystem.resolved(blob)
-            return isOfBlob ? "\(path.printable) is a link to what is deleted, and breaks" : nil
-        }
-        guard other.kind == .file, other.size == status.size else { return nil }
-        let stays = "\(ByteCount(status.size)) stay on the disk: \(path.printable)"
-        if other.inode == status.inode, other.device == status.device { return "\(stays) is the same file" }
-        return FileDigest.areClones(path, blob) ? "\(stays) shares its blocks" : nil
+    /// How another file has the content of a blob; nil if it has not.
+    private static func owner(_ path: String, of blob: String, _ status: FileStatus) -> String? {
+        guard let other = (try? FileSystem.linkStatus(path)) ?? nil, other.kind == .file,
+            other.size == status.size
+        else { return nil }
+        let isSame = other.inode == status.inode && other.device == status.device
+        if isSame { return "\(path.printable) is the same file" }
+        return FileDigest.areClones(path, blob) ? "\(path.printable) shares its blocks" : nil
     }
 }

@@ -102,7 +102,11 @@ extension RmCommand {
         }
         let before = planner
         if let pattern = selector.files {
-            let matching = revisions.map { ($0, $1, Set($1.files.map(\.path).filter { pattern.matches($0) })) }
+            let matching = revisions.map { repository, revision in
+                let paths = revision.files.map(\.path)
+                let pattern = pattern.meant(among: paths)
+                return (repository, revision, Set(paths.filter { pattern.matches($0) }))
+            }
             guard matching.contains(where: { !$2.isEmpty }) else {
                 throw AIError(
                     .notCached, "no cached file matches \(text.printable)",

@@ -40,7 +40,7 @@ extension TrashCommand {
         let selectors = try request.words.map { text throws(AIError) in
             (text: text, selector: try CacheSelector(text, context))
         }
-        let workspace = try await context.workspace(opensCatalog: false)
+        let workspace = try await context.workspace(opensCatalog: action == .restore)
         let trash = Trash(workspace.layout)
         let (entries, faults) = try await Blocking.run { try trash.contents() }
         var failures = Failures()
@@ -60,7 +60,7 @@ extension TrashCommand {
                 entries.filter { entry in selectors.isEmpty || selectors.contains { $0.selector.matches(entry) } },
                 trash, context, isEmpty: nothing)
         case .restore:
-            try await restore(selectors, entries, trash, context, isDryRun: request.dryRun)
+            try await restore(selectors, entries, workspace, context, isDryRun: request.dryRun)
         case .empty: try await empty(entries, trash, context, request, isEmpty: nothing)
         }
         try failures.finish()
@@ -116,9 +116,10 @@ extension TrashCommand {
     // MARK: Changing
 
     private static func restore(
-        _ selectors: [(text: String, selector: CacheSelector)], _ entries: [TrashEntry], _ trash: Trash,
-        _ context: Context, isDryRun: Bool
+        _ selectors: [(text: String, selector: CacheSelector)], _ entries: [TrashEntry],
+        _ workspace: Workspace, _ context: Context, isDryRun: Bool
     ) async throws {
+        let trash = Trash(workspace.layout)
         var failures = Failures()
         var done: [TrashEntry] = []
         var tried: [TrashEntry] = []
@@ -140,7 +141,12 @@ extension TrashCommand {
                 }
                 tried.append(entry)
                 try await failures.attempt(context.output) {
-                    if !isDryRun { try await Blocking.run { try trash.restore(entry) } }
+                    if !isDryRun {
+                        try await Blocking.run {
+                            try trash.restore(entry)
+                            workspace.takeBack(entry)
+                        }
+                    }
                     done.append(entry)
                 }
             }

@@ -42,6 +42,8 @@ struct DeletionView {
         context.output.document(json(outcome, isTrash: isTrash))
         showProtected(outcome.spared)
         for (_, error) in outcome.failed { try await failures.attempt(context.output) { throw error } }
+        let (workspace, plan) = (workspace, plan)
+        await Blocking.run { workspace.leaveOut(plan, outcome) }
         // Brings the catalog up to date, so that the next list is quick.
         _ = try await workspace.state()
         await workspace.forgetVerified(after: plan)

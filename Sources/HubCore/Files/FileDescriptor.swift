@@ -166,8 +166,15 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 
     /// Everything written, on stable storage (fdatasync; F_FULLFSYNC on macOS).
-    package func synchronizeData() throws(AIError) {
-        guard hub_sync_data(raw) == 0 else { throw .system("cannot flush", path: path, errno: errno) }
+    ///
+    /// - Returns: false where the file system cannot flush a file: its content is then as safe as it gets.
+    @discardableResult
+    package func synchronizeData() throws(AIError) -> Bool {
+        if hub_sync_data(raw) == 0 { return true }
+        // "fd is bound to a special file ... which does not support synchronization", which some FUSE file systems say of
+        // every file. fsync(2)
+        if [EINVAL, ENOSYS, ENOTSUP, EOPNOTSUPP].contains(errno) { return false }
+        throw .system("cannot flush", path: path, errno: errno)
     }
 
     /// Sets the size and reserves the space, see `hub_preallocate`.
@@ -225,6 +232,19 @@ package struct FileDescriptor: ~Copyable, Sendable {
         hub_shares_extents(raw, other.raw) == 1
     }
 
+    /// The ranges of the file's first `size` bytes whose blocks other files share: where they are on the disk, and their
+    /// bytes. Empty too if unknown.
+    package func sharedExtents(size: Int64) -> [(start: UInt64, length: UInt64)] {
+        var out: [(start: UInt64, length: UInt64)] = []
+        let result = withUnsafeMutablePointer(to: &out) { list in
+            hub_shared_extents(raw, UInt64(max(0, size)), list) { list, start, length in
+                list!.assumingMemoryBound(to: [(start: UInt64, length: UInt64)].self).pointee.append(
+                    (start, length))
+            }
+        }
+        return result == 0 ? out : []
+    }
+
     /// Whether another file could share this one's blocks; nothing is changed.
     package func canShareBlocks(with target: borrowing FileDescriptor) -> Bool {
         hub_share_blocks(raw, target.raw, 0, 0) >= 0
@@ -254,10 +274,14 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// fchmod(2)
-    package func setMode(_ mode: UInt32) throws(AIError) {
-        guard fchmod(raw, mode_t(mode)) == 0 else {
-            throw .system("cannot change the mode of", path: path, errno: errno)
-        }
+    /// fchmod(2). Some mounts permit it to nobody, and show one mode for all files: there that one is enough if it is this.
+    ///
+    /// - Parameter orLess: also if it permits less.
+    package func setMode(_ mode: UInt32, orLess: Bool = false) throws(AIError) {
+        if fchmod(raw, mode_t(mode)) == 0 { return }
+        let number = errno
+        let own = try status().mode
+        if own == mode || orLess && own & ~mode == 0 { return }
+        throw .system("cannot change the mode of", path: path, errno: number)
     }
 }

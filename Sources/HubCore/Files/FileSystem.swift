@@ -103,7 +103,7 @@ package enum FileSystem {
         let temporary = temporary ?? temporaryName(for: path)
         do throws(AIError) {
             let file = try FileDescriptor(temporary, [.write, .create, .exclusive], mode: mode)
-            if isModeExact { try file.setMode(mode) }
+            if isModeExact { try file.setMode(mode, orLess: true) }
             try file.write(bytes)
             if durable { try file.synchronizeData() }
             try rename(temporary, to: path)
@@ -120,11 +120,13 @@ package enum FileSystem {
         return Path.name(path).utf8.count <= 240 ? "\(path).\(ending)" : Path.join(Path.parent(path), ending)
     }
 
-    /// chmod(2)
-    package static func setMode(_ path: String, _ mode: UInt32) throws(AIError) {
-        guard chmod(path, mode_t(mode)) == 0 else {
-            throw .system("cannot change the mode of", path: path, errno: errno)
-        }
+    /// chmod(2), as ``FileDescriptor/setMode(_:orLess:)``.
+    package static func setMode(_ path: String, _ mode: UInt32, orLess: Bool = false) throws(AIError) {
+        if chmod(path, mode_t(mode)) == 0 { return }
+        let number = errno
+        let own = try status(path)?.mode
+        if own == mode || orLess && own.map({ $0 & ~mode == 0 }) == true { return }
+        throw .system("cannot change the mode of", path: path, errno: number)
     }
 
     /// rename(2)
@@ -239,6 +241,9 @@ package enum FileSystem {
 
     /// Whether a path is on an overlay, where a hard link to a file of a lower layer costs a copy of it.
     package static func isOverlay(_ path: String) -> Bool { hub_is_overlay(path) == 1 }
+
+    /// Whether files on the file system that holds `path` may share blocks.
+    package static func mayShareBlocks(_ path: String) -> Bool { hub_may_share_extents(path) == 1 }
 
     /// Whether reading a file in this folder changes its access time; true if unknown.
     package static func keepsAccessTimes(_ path: String) -> Bool { hub_keeps_access_times(path) != 0 }

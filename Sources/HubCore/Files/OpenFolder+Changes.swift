@@ -66,6 +66,36 @@ extension OpenFolder {
             "cannot rename \(Path.join(path, name)) to", path: Path.join(folder.path, newName), errno: number)
     }
 
+    /// As ``move(_:to:as:)``, and file by file where a folder cannot be renamed: on an overlay one of a lower layer cannot
+    /// be, EXDEV. https://docs.kernel.org/filesystems/overlayfs.html
+    package func moveTree(_ name: String, to folder: OpenFolder, as newName: String) throws(AIError) {
+        do throws(AIError) { try move(name, to: folder, as: newName) } catch {
+            guard error.errno == EXDEV, try status(of: name)?.kind == .directory else { throw error }
+            try mergeTree(name, into: folder, as: newName)
+        }
+    }
+
+    /// Moves what is in a folder into another one file by file; what is there of the same name stays where it is. If
+    /// interrupted, calling it again continues.
+    ///
+    /// - Parameter takes: whether a file or link is moved, by its status; the folders of others stay.
+    package func mergeTree(
+        _ name: String, into folder: OpenFolder, as newName: String,
+        where takes: (FileStatus) -> Bool = { _ in true }
+    ) throws(AIError) {
+        guard let from = try ownFolder(Entry(name)) else { return }
+        let to = try folder.makeFolder(Entry(newName))
+        for entry in try from.entries() {
+            guard entry.isText, let status = try from.status(of: entry) else { continue }
+            if status.kind == .directory {
+                try from.mergeTree(entry.name, into: to, as: entry.name, where: takes)
+            } else if takes(status), try to.status(of: entry) == nil {
+                try from.move(entry.name, to: to, as: entry.name)
+            }
+        }
+        try removeEmptyFolder(name)
+    }
+
     /// linkat(2): a second name for the same inode.
     package func link(_ name: String, to folder: OpenFolder, as newName: String) throws(AIError) {
         guard let number = number({ linkat(descriptor, name, folder.descriptor, newName, 0) }) else { return }
@@ -93,7 +123,7 @@ extension OpenFolder {
         let (folder, temporary) = place ?? (self, "\(name).\(FileSystem.randomHex(4)).tmp")
         let file = try FileDescriptor(temporary, in: folder, [.write, .create, .exclusive, .noFollow], mode: mode)
         do throws(AIError) {
-            if isModeExact { try file.setMode(mode) }
+            if isModeExact { try file.setMode(mode, orLess: true) }
             try file.write(bytes)
             if durable { try file.synchronizeData() }
             try folder.move(temporary, to: self, as: name)

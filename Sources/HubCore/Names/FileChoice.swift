@@ -13,10 +13,38 @@ package struct FileChoice: Sendable, Hashable {
     /// Whether a path is wanted.
     package func matches(_ path: String) -> Bool { filters.contains { $0.matches(path) } }
 
+    /// The same with what its patterns mean among these paths.
+    package func meant(among paths: some Sequence<String>) -> FileChoice {
+        var out = self
+        out.filters = filters.map { $0.meant(among: paths) }
+        return out
+    }
+
     /// Adds the filters of another choice.
     package mutating func add(_ other: FileChoice) {
         filters += other.filters.filter { !filters.contains($0) }
         if filters.contains(.all) { filters = [.all] }
+    }
+
+    /// The same without some files: those that were deleted on purpose are not missing.
+    package func without(_ paths: some Collection<String>) -> FileChoice {
+        let patterns = paths.map(GlobPattern.exactly)
+        var out = self
+        // A file that was asked for by itself is simply not asked for any more.
+        out.filters = filters.filter { !($0.include ?? [.init("*")]).allSatisfy(patterns.contains) }
+        if out.filters.isEmpty { out.filters = Array(filters.prefix(1)) }
+        for index in out.filters.indices {
+            out.filters[index].exclude += patterns.filter { !out.filters[index].exclude.contains($0) }
+        }
+        return out
+    }
+
+    /// The same with files that ``without(_:)`` left out.
+    package func with(_ paths: some Collection<String>) -> FileChoice {
+        let patterns = paths.map(GlobPattern.exactly)
+        var out = self
+        for index in out.filters.indices { out.filters[index].exclude.removeAll(where: patterns.contains) }
+        return out
     }
 
     /// The same choice with other filters, as those of another commit.

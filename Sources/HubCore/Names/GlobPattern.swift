@@ -21,6 +21,12 @@ public struct GlobPattern: Sendable, Hashable, CustomStringConvertible {
             })
     }
 
+    /// What it means among these paths: a path that is there letter by letter comes before a glob.
+    package func meant(among paths: some Sequence<String>) -> GlobPattern {
+        let isThere = Self.isPattern(pattern) && paths.contains { ExactText($0) == ExactText(pattern) }
+        return isThere ? .exactly(pattern) : self
+    }
+
     /// The pattern as given.
     public var description: String { pattern }
 
@@ -110,6 +116,14 @@ public struct FileFilter: Sendable, Hashable {
 
     /// Everything.
     public static let all = FileFilter()
+
+    /// The same with what its patterns mean among these paths.
+    package func meant(among paths: some Sequence<String>) -> FileFilter {
+        var out = self
+        out.include = include?.map { $0.meant(among: paths) }
+        out.exclude = exclude.map { $0.meant(among: paths) }
+        return out
+    }
 
     /// Whether a path is wanted.
     public func matches(_ path: String) -> Bool {

@@ -34,6 +34,12 @@ package enum RepositoryPath {
         return nil
     }
 
+    /// Whether a path has backslashes in the place of slashes and no other fault: a file that was uploaded from Windows with
+    /// its folder in its name. It is left out, and the rest of its repository fetched.
+    package static func hasOnlyBackslashes(_ path: String) -> Bool {
+        path.utf8.contains(UInt8(ascii: "\\")) && fault(path.replacing("\\", with: "/")) == nil
+    }
+
     /// The fast path for nearly all paths: short, only visible ASCII, and no part begins with a dot.
     private static func isPlain(_ path: String) -> Bool {
         guard path.utf8.count <= 255 else { return false }

@@ -18,7 +18,7 @@ import Testing
             #expect(item.freedAlone == (try inventory.plan([index], now: now).freedBytes), "\(item)")
             guard case .revision(let revision) = item.subject, let place = item.place else { continue }
             let repository = inventory.state.repositories[place]
-            var other = DeletionLedger(cache.layout)
+            var other = DeletionLedger(inventory.state)
             #expect(item.freedAlone == other.freedBytes([repository.revisions[revision]], of: repository))
         }
         let needed = ledger.neededBytes

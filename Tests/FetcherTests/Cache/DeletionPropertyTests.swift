@@ -19,7 +19,7 @@ import Testing
         let files = try Self.measured(cache)
 
         // The figures of `hub ls` for each revision and repository equal those of a plan for it alone.
-        var ledger = DeletionLedger(before.layout)
+        var ledger = DeletionLedger(before)
         for repository in before.repositories {
             var whole = DeletionPlanner(before, now: Timestamp.now + 7200)
             try whole.add(repository, reason: "test")

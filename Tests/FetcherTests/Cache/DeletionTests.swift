@@ -108,7 +108,7 @@ import Testing
             Path.join(folder.snapshot(.of("a")), "sub/w.bin"), at: Path.join(folder.snapshot(.of("a")), "again.bin")
         )
         let state = try cache.scan()
-        var ledger = DeletionLedger(state.layout)
+        var ledger = DeletionLedger(state)
         #expect(ledger.freedBytes([state.repositories[0].revisions[0]], of: state.repositories[0]) == 8)
         let (plan, freed) = try delete(cache, [.of("a")])
         #expect(plan.freedBytes == 8 && freed == 8)

@@ -7,8 +7,9 @@ struct HandmadeCache {
     let folder: TemporaryFolder
     let layout: CacheLayout
 
-    init() throws {
-        folder = try TemporaryFolder("cache")
+    /// - Parameter base: where; TMPDIR if nil.
+    init(in base: String? = nil) throws {
+        folder = try TemporaryFolder("cache", in: base)
         layout = CacheLayout(folder("hub"))
         try layout.create()
     }

@@ -45,7 +45,7 @@ import Testing
 
         /// What a list shows of a scan.
         private func list(_ state: CacheState) -> [String] {
-            var ledger = DeletionLedger(state.layout)
+            var ledger = DeletionLedger(state)
             return state.repositories.map { repository in
                 let revisions = repository.revisions.map { revision in
                     let size = repository.physicalFiles(of: revision).values.reduce(0) { $0 + $1.size }
@@ -79,7 +79,7 @@ import Testing
         }
 
         func summary(_ state: CacheState) -> [String] {
-            var ledger = DeletionLedger(state.layout)
+            var ledger = DeletionLedger(state)
             var out = state.repositories.map { repository in
                 "\(repository.repository) frees \(ledger.freedBytes(repository.revisions, of: repository)): \(repository.revisions) "
                     + "\(repository.blobs.sorted { $0.key < $1.key }) \(repository.partials) \(repository.danglingRefs)"

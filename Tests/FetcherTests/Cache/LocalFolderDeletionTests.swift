@@ -66,7 +66,9 @@ import Testing
         let before = try folder.names(below: cache.folder.path)
         let plan = try plan()
         #expect(plan.isEmpty && plan.protected.count == 1)
-        #expect(try LocalRemoval(folder: folder, openFiles: OpenFiles()).delete(["a.bin"]).size == 0)
+        var tally = FreedTally()
+        try LocalRemoval(folder: folder, openFiles: OpenFiles()).delete(["a.bin"], &tally)
+        #expect(tally.freed.size == 0)
         #expect(try folder.names(below: cache.folder.path) == before)
     }
 

@@ -164,7 +164,7 @@ import Testing
         let state = try cache.scan()
         #expect(state.repositories.map(\.size) == [100, 100])
         #expect(state.totalSize == 100)
-        var ledger = DeletionLedger(state.layout)
+        var ledger = DeletionLedger(state)
         #expect(state.repositories.map { ledger.freedBytes($0.revisions, of: $0) } == [0, 0])
     }
 

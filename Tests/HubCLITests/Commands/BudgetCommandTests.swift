@@ -47,6 +47,9 @@ import Testing
         let estimate = try await stage.run("pull", "org/three", "--estimate", "--json").document()
         let plan = try #require(estimate["budget"]?.object).objects("plan")
         #expect(plan.compactMap { $0["id"]?.string } == ["org/one"])
+        // What goes first makes room.
+        let (free, after) = (estimate["disk_free_bytes"]?.int ?? 0, estimate["disk_after_bytes"]?.int ?? 0)
+        #expect(abs(free - after) < 100_000 && estimate["fits"]?.bool == true)
         // Without a terminal and without a yes nothing goes, and nothing is fetched.
         let refused = try await stage.run("pull", "org/three")
         #expect(refused.status == 2 && refused.output.contains("for the budget of 2.5 MB"), "\(refused.error)")

@@ -36,6 +36,22 @@ import Testing
         try expectWhole()
     }
 
+    /// A file in the place of one of the model's, of which no pull knows: it belongs to the model, and differs.
+    @Test func aFileThatNoPullHasPutThereIsHeldAgainstTheModel() async throws {
+        #expect(try await pull().status == 0)
+        try FileSystem.replace(place("config.json"), with: Array("{\"a\": 1}".utf8))
+        try FileSystem.removeTree(place(".cache"))
+        #expect(try await pull().status != 0, "it differs")
+        try FileSystem.replace(place("mine.txt"), with: Array("mine".utf8))
+        let result = try await stage.run("verify", folder)
+        #expect(result.status == 1, "\(result.output)")
+        #expect(result.output.contains("config.json: ") && !result.output.contains("config.json: does not belong"))
+        #expect(result.output.contains("mine.txt: does not belong to the model"))
+        #expect(result.output.contains("changed since it was fetched"))
+        try FileSystem.replace(place("config.json"), with: Array("{}".utf8))
+        #expect(try await stage.run("verify", folder).status == 0)
+    }
+
     private func expectWhole() throws {
         #expect(try FileSystem.contents(place("w.safetensors")) == weights ? true : false)
         #expect(try FileSystem.text(place("sub/notes.txt")) == "some words\n")

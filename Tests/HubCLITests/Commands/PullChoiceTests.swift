@@ -55,6 +55,35 @@ import Testing
         #expect(try await stage.run("verify", "org/many:*.gguf").status == 0)
     }
 
+    /// What was deleted on purpose is not missing and not fetched again, until it is asked for or comes back.
+    @Test(arguments: [
+        [["org/many"]], [["org/many", "--quant", "Q4_K_M"]], [["org/many:*.gguf"]],
+        [["org/many:many-Q4_K_M.gguf"], ["org/many:many-F16.gguf"]],
+    ])
+    func whatWasDeletedLeavesTheChoice(pulls: [[String]]) async throws {
+        for words in pulls { #expect(try await stage.run(["pull"] + words).status == 0) }
+        let named = "org/many:many-Q4_K_M.gguf"
+        #expect(try await stage.run("rm", named, "--yes").status == 0)
+        func expectLeft() async throws {
+            let verified = try await stage.run("verify", "org/many")
+            #expect(verified.status == 0, "\(verified.output)")
+            #expect(try await isComplete() == true)
+            let again = try await pull("org/many")
+            #expect(again.fetched == 0 && !again.files.contains("many-Q4_K_M.gguf"))
+        }
+        try await expectLeft()
+        #expect(try await pull(named).fetched == 3000)
+        #expect(try await pull("org/many").files.contains("many-Q4_K_M.gguf"))
+        // By way of the trash, and back.
+        #expect(try await stage.run("rm", named, "--yes", "--trash").status == 0)
+        try await expectLeft()
+        #expect(try await stage.run("trash", "restore", "org/many").status == 0)
+        let snapshot = try await stage.path("org/many")
+        try FileSystem.remove(Path.join(snapshot, "many-Q4_K_M.gguf"))
+        #expect(try await stage.run("verify", "org/many").status == 1, "it is missed again")
+        #expect(try await pull("org/many").files.contains("many-Q4_K_M.gguf"))
+    }
+
     @Test func choicesAddUpAndAPullWithoutOneFollowsThem() async throws {
         _ = try await pull("org/many", "--quant", "Q4_K_M")
         #expect(try await stage.run("ls").output.contains("incomplete") == false)

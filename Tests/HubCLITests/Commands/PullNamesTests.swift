@@ -33,6 +33,39 @@ import Testing
         return (result.status, result.error)
     }
 
+    /// Letter by letter a path is a path; only where none is there it is a glob.
+    @Test func aPathThatIsThereComesBeforeAGlob() async throws {
+        let repository = try ModelRepository("org/odd", in: stage.root)
+        for name in ["[x].txt", "x.txt", "[xy].bin", "y.txt"] { try repository.write(name, name) }
+        func files(_ words: String...) async throws -> [String] {
+            let result = try await stage.run(["pull", "--json"] + words)
+            #expect(result.status == 0, "\(result.error)")
+            return try result.document().objects("models").flatMap { $0.objects("files") }.compactMap {
+                $0["path"]?.string
+            }
+        }
+        #expect(try await files("org/odd:[x].txt") == ["[x].txt"])
+        #expect(try await files("org/odd", "--include", "[xy].txt", "--estimate") == ["x.txt", "y.txt"])
+        #expect(try await files("org/odd", "--include", "[x].txt", "--estimate") == ["[x].txt"])
+        #expect(try await files("org/odd", "--exclude", "[x].txt", "--estimate") == ["[xy].bin", "x.txt", "y.txt"])
+        _ = try await files("org/odd", "--format", "all")
+        let path = try await stage.run("path", "org/odd:[x].txt")
+        #expect(path.status == 0 && path.output.hasSuffix("/[x].txt\n"))
+        for words in [["warm", "org/odd:[x].txt", "--json"], ["verify", "org/odd:[x].txt", "--json"]] {
+            let result = try await stage.run(words)
+            #expect(result.status == 0 && !result.output.contains("\"x.txt\""), "\(words): \(result.output)")
+        }
+        let archive = stage.machine("odd.tar")
+        #expect(try await stage.run("export", "org/odd:[x].txt", "-o", archive).status == 0)
+        let other = ["HF_HOME": stage.machine("other")]
+        #expect(try await stage.run("import", archive, with: other).status == 0)
+        let imported = try await stage.run("path", "org/odd", with: other).output.dropLast()
+        #expect(try FileSystem.entries(String(imported)) == ["[x].txt"])
+        #expect(try await stage.run("rm", "org/odd:[x].txt", "--yes").status == 0)
+        let snapshot = try await stage.path("org/odd")
+        #expect(try FileSystem.entries(snapshot) == ["[xy].bin", "x.txt", "y.txt"])
+    }
+
     @Test func wordsAfterTheFirstThatAreItsFilesAreItsFiles() async throws {
         #expect(
             try await files("org/m", "b.bin", "sub/dir/vocab.txt") == ["org/m:b.bin", "org/m:sub/dir/vocab.txt"])

@@ -64,6 +64,26 @@ import Testing
         try expectNoDebris()
     }
 
+    /// A file uploaded from Windows with its folder in its name: the others can be had.
+    @Test func aNameWithABackslashIsLeftOutAndSaid() async throws {
+        let repository = try ModelRepository("org/tiny", in: stage.root)
+        let text = try repository.write("config.json", "{}")
+        let oid = ContentHasher.digest(of: text, like: .gitSHA1("")).hex
+        func file(_ path: String) -> String {
+            "{\"type\":\"file\",\"oid\":\"\(oid)\",\"size\":\(text.count),\"path\":\"\(path)\"}"
+        }
+        let tree = "[" + ["config.json", "a\\\\b.txt", "a\\\\c.txt"].map(file).joined(separator: ",") + "]"
+        stage.hub.fail(
+            "/tree/", .status(200, headers: ["Content-Type": "application/json"], body: tree), times: nil)
+        let result = try await stage.run("pull", "org/tiny")
+        #expect(result.status == 0, "\(result.error)")
+        let said = "org/tiny: left out a\\b.txt and 1 more, which cannot be stored: the name holds a backslash"
+        #expect(result.error.contains(said), "\(result.error)")
+        let snapshot = try await stage.path("org/tiny")
+        #expect(try FileSystem.entries(snapshot) == ["config.json"])
+        #expect(try await stage.run("verify", "org/tiny").status == 0)
+    }
+
     /// Trap 50: nor is a digest that would name a blob taken on trust.
     @Test(arguments: ["../../../../escape", "aa/aa", "", "zz", "..", String(repeating: "g", count: 40)])
     func aDigestThatIsNoneIsRefused(digest: String) async throws {

@@ -7,8 +7,9 @@ package import HubCore
 package struct Deletion {
     /// The result.
     package struct Outcome: Sendable {
-        /// The files whose last name was deleted, as measured.
-        package internal(set) var freed = FreedBytes()
+        var tally = FreedTally()
+        /// The files whose last name was deleted, as measured, without what other files share of them.
+        package var freed: FreedBytes { tally.freed }
         package var freedBytes: Int64 { freed.size }
         /// Bytes moved to the trash: st_size of every file without another name.
         package internal(set) var trashedBytes: Int64 = 0
@@ -44,12 +45,12 @@ package struct Deletion {
         let openFiles = protection.openFiles
         switch row.subject {
         case .local(let folder, let files):
-            outcome.freed += try LocalRemoval(folder: folder, openFiles: openFiles).delete(files)
+            try LocalRemoval(folder: folder, openFiles: openFiles).delete(files, &outcome.tally)
         case .xet(let folder):
             let bytes = try folder.sweep(now: Timestamp.now)
-            outcome.freed += FreedBytes(size: bytes, allocated: bytes)
+            outcome.tally += FreedBytes(size: bytes, allocated: bytes)
         case .payload(let hash):
-            outcome.freed += try SharedStore(layout: layout).remove(unused: hash, sparing: openFiles)
+            try SharedStore(layout: layout).remove(unused: hash, sparing: openFiles, &outcome.tally)
         default: return try carryOut(row, of: row.folder!, &outcome)
         }
         return true
@@ -59,11 +60,11 @@ package struct Deletion {
         throws(AIError) -> Bool
     {
         guard let claim = try outcome.claim(folder, for: row, protection) else { return false }
-        var removal = RepositoryRemoval(folder: folder, openFiles: protection.openFiles)
+        var removal = RepositoryRemoval(folder: folder, openFiles: protection.openFiles, tally: outcome.tally)
         // Counts also what was deleted before an error.
         defer {
             withExtendedLifetime(claim) {}
-            outcome.freed += removal.freed
+            outcome.tally = removal.tally
         }
         switch row.subject {
         case .revision(let commit): try removal.remove(commit)
@@ -83,6 +84,7 @@ extension Deletion.Outcome {
         of plan: DeletionPlan,
         _ carryOut: (DeletionPlan.Row, inout Deletion.Outcome) throws(AIError) -> Bool
     ) {
+        tally.blocks = plan.blocks
         for (index, row) in plan.rows.enumerated() {
             do throws(AIError) {
                 if try carryOut(row, &self) { done.insert(index) }

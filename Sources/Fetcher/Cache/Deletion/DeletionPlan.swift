@@ -67,7 +67,8 @@ package struct DeletionPlan: Sendable {
         package var subject: Subject
         package var refs: [String]
         package var reason: String
-        /// Bytes freed by this row after all rows above it: st_size of files whose last name it deletes.
+        /// Bytes freed by this row after all rows above it: st_size of files whose last name it deletes, without what other
+        /// files share of them.
         package var freedBytes: Int64
         package var lastUsedAt: Double?
         /// Allocated bytes of those files: less than their size if sparse or compressed.
@@ -123,6 +124,8 @@ package struct DeletionPlan: Sendable {
     package internal(set) var details: [String] = []
     /// Why the pins cannot be read; nil if they are known.
     package internal(set) var pinsFault: AIError?
+    /// What the files share with others, before any of them is deleted.
+    var blocks = SharedBlocks()
     /// Whether it deletes anything that could be pinned.
     package var concernsPins: Bool { rows.contains { $0.subject.commit != nil } }
     package var freedBytes: Int64 { rows.reduce(0) { $0 + $1.freedBytes } }

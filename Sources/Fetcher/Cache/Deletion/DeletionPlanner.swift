@@ -20,7 +20,8 @@ package struct DeletionPlanner {
         self.state = state
         store = SharedStore(layout: state.layout)
         obstacles = DeletionObstacles(protection, now: now)
-        ledger = DeletionLedger(state.layout)
+        ledger = DeletionLedger(state)
+        plan.blocks = ledger.blocks
         plan.details = protection.openFiles.remark.map { [$0] } ?? []
         plan.pinsFault = protection.pinsFault
     }
@@ -76,7 +77,7 @@ package struct DeletionPlanner {
         filesGone[folder, default: [:]][revision.commit, default: []].formUnion(files.map(\.path))
         take(
             choice, repository, .files(revision.commit, files.map(\.path)), reason,
-            lastUsedAt: revision.lastUsedAt, blobs: change.names)
+            lastUsedAt: revision.lastUsedAt)
     }
 
     /// The files of a revision that no row deletes.
@@ -152,6 +153,9 @@ package struct DeletionPlanner {
         plan.protected += kept
         // If no fetched file is left, the bookkeeping is deleted.
         guard !names.isEmpty || kept.isEmpty else { return }
+        let blocks = try SharedBlocks(below: [folder.path])
+        ledger.add(blocks)
+        plan.blocks.add(blocks)
         take(ledger.choice(files), nil, .local(folder, names), reason)
     }
 
@@ -167,17 +171,16 @@ package struct DeletionPlanner {
         if !plan.protected.contains(entry) { plan.protected.append(entry) }
     }
 
-    /// - Parameter blobs: entries of `blobs/` that go with some files.
     private mutating func take(
         _ choice: DeletionLedger.Choice, _ repository: CachedRepository?, _ subject: DeletionPlan.Row.Subject,
-        refs: [String] = [], _ reason: String, lastUsedAt: Double? = nil, blobs: [String] = []
+        refs: [String] = [], _ reason: String, lastUsedAt: Double? = nil
     ) {
         let change = ledger.take(choice)
         plan.rows.append(
             .init(
                 repository: repository?.repository, folder: repository?.folder, subject: subject, refs: refs,
                 reason: reason, freedBytes: change.freed.size, lastUsedAt: lastUsedAt,
-                allocatedBytes: change.freed.allocated, blobs: Set(blobs)))
+                allocatedBytes: change.freed.allocated, blobs: Set(change.names)))
     }
 }
 

@@ -39,12 +39,44 @@ package struct DeletionPolicy: Sendable {
         guard detached || damaged || olderThan != nil || hasTarget else { return planner.plan }
         // A target counts all repositories.
         for repository in planner.state.repositories where maxSize != nil { try planner.ledger.enter(repository) }
-        for candidate in try candidates(&planner, now: now) {
+        var chosen = try candidates(&planner, now: now)
+        let before = planner
+        if hasTarget { chosen = try freeing(chosen, after: before) }
+        for candidate in chosen {
             if hasTarget, unreached(planner, diskFree).isEmpty { break }
             try planner.add(candidate.revision, of: candidate.repository, reason: candidate.reason)
         }
+        if hasTarget {
+            let going = chosen.filter { planner.isGoing($0.revision, of: $0.repository) }
+            let needed = try freeing(going, after: before)
+            if needed.count < going.count {
+                planner.takeBack(to: before)
+                for candidate in needed {
+                    try planner.add(candidate.revision, of: candidate.repository, reason: candidate.reason)
+                }
+            }
+        }
         planner.plan.unreached = unreached(planner, diskFree)
         return planner.plan
+    }
+
+    /// Leaves out what frees nothing, even together with the others: something else has its files, or their blocks.
+    private func freeing(_ candidates: [Candidate], after planner: DeletionPlanner) throws(AIError) -> [Candidate] {
+        var ledger = planner.ledger
+        var choices: [DeletionLedger.Choice] = []
+        for candidate in candidates {
+            choices.append(
+                try ledger.choice(candidate.revision.files, of: candidate.repository, isRevision: true))
+        }
+        for choice in choices { ledger.take(choice) }
+        var out: [Candidate] = []
+        // Of two that can stay, the more recently used one does.
+        for (candidate, choice) in zip(candidates, choices).reversed()
+        where ledger.take(choice, back: true).freed.size != 0 {
+            ledger.take(choice)
+            out.append(candidate)
+        }
+        return out.reversed()
     }
 
     private var hasTarget: Bool { maxSize != nil || free != nil }

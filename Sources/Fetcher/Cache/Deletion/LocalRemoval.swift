@@ -73,29 +73,26 @@ struct LocalRemoval {
     }
 
     /// Deletes unchanged files with their metadata; the bookkeeping with the last of them.
-    func delete(_ files: [String]) throws(AIError) -> FreedBytes {
-        var freed = FreedBytes()
-        guard try obstacle() == nil else { return freed }
-        guard let top = try OpenFolder.open(folder.path) else { return freed }
+    func delete(_ files: [String], _ tally: inout FreedTally) throws(AIError) {
+        guard try obstacle() == nil, let top = try OpenFolder.open(folder.path) else { return }
         let notes = try top.ownFolder(LocalFolder.bookkeeping + "/download")
         for file in files where try obstacle(to: file) == nil {
             guard let (place, name) = try top.place(of: file), let status = try place.status(of: name) else {
                 continue
             }
-            if try place.remove(name) { freed.add(status) }
+            if try place.remove(name) { tally.add(status) }
             if let (place, name) = try notes?.place(of: file + ".metadata") { try place.remove(name) }
             try top.removeEmptyFolders(above: file)
         }
         // Metadata of missing files is useless.
-        guard try folder.contents().isEmpty, try obstacle() == nil else { return freed }
+        guard try folder.contents().isEmpty, try obstacle() == nil else { return }
         for partial in try partials() {
             guard let (place, name) = try notes?.place(of: partial), let status = try place.status(of: name) else {
                 continue
             }
-            if try place.remove(name) { freed.add(status) }
+            if try place.remove(name) { tally.add(status) }
         }
         try removeBookkeeping(in: top)
-        return freed
     }
 
     /// Removes the bookkeeping of `--local-dir` and folders that become empty. Other programs may use the same folder:

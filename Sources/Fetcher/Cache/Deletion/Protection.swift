@@ -36,4 +36,18 @@ extension CacheState {
         }
         return out
     }
+
+    /// Bytes that deleting everything frees that is not pinned.
+    package func reclaimable(besides pins: Protection) throws(AIError) -> Int64 {
+        var ledger = DeletionLedger(self)
+        for repository in repositories where repository.obstacle == nil {
+            for revision in repository.revisions where pins.pin(repository.folder, revision.commit) == nil {
+                ledger.take(try ledger.choice(revision.files, of: repository, isRevision: true))
+            }
+            let rest = (repository.partials + (try repository.freeOrphans())).map(\.name)
+            ledger.take(try ledger.choice(rest, of: repository))
+        }
+        ledger.take(ledger.choice(unusedPayloads.compactMap(\.file)))
+        return ledger.freedBytes
+    }
 }

@@ -1,4 +1,5 @@
 package import HubCore
+import Libc
 
 /// The steps by which parts of one repository are deleted. The caller holds ``RepositoryUse``.
 ///
@@ -11,7 +12,7 @@ struct RepositoryRemoval {
     let folder: RepositoryFolder
     /// Files that other processes read are kept.
     var openFiles = OpenFiles()
-    private(set) var freed = FreedBytes()
+    fileprivate(set) var tally: FreedTally
     private let store: SharedStore
     /// Payloads of the shared store that removed blobs linked to.
     private var payloads: Set<String> = []
@@ -19,8 +20,8 @@ struct RepositoryRemoval {
     /// What is set aside below `.locks/<repository>`: a whole repository, and, with its commit appended, a snapshot.
     static let (whole, snapshot) = ("hub.deleted", "hub.deleted.")
 
-    init(folder: RepositoryFolder, openFiles: OpenFiles = OpenFiles()) {
-        (self.folder, self.openFiles) = (folder, openFiles)
+    init(folder: RepositoryFolder, openFiles: OpenFiles = OpenFiles(), tally: FreedTally = FreedTally()) {
+        (self.folder, self.openFiles, self.tally) = (folder, openFiles, tally)
         store = SharedStore(layout: folder.cache)
     }
 
@@ -34,8 +35,24 @@ struct RepositoryRemoval {
         if let refs = try top.ownFolder("refs") { try removeRefs(naming: commit, in: refs) }
         try finish()
         guard let status = try snapshots.status(of: commit.hash), status.kind == .directory else { return }
-        try snapshots.move(commit.hash, to: aside, as: Self.snapshot + commit.hash)
+        do throws(AIError) { try snapshots.move(commit.hash, to: aside, as: Self.snapshot + commit.hash) } catch {
+            guard error.errno == EXDEV else { throw error }
+            return try removeInPlace(commit, of: snapshots, in: top)
+        }
         try finish()
+    }
+
+    /// File by file, where a folder cannot be renamed: one of a lower layer of an overlay. If interrupted, an incomplete
+    /// revision without a ref is left, or its blobs.
+    private mutating func removeInPlace(_ commit: Commit, of snapshots: OpenFolder, in top: OpenFolder)
+        throws(AIError)
+    {
+        guard let gone = try snapshots.ownFolder(OpenFolder.Entry(commit.hash)) else { return }
+        let blobs = try gone.linkedBlobNames()
+        try empty(gone)
+        try snapshots.removeTree(commit.hash)
+        try removeNotes(of: commit.hash, in: top)
+        try remove(blobs: blobs)
     }
 
     /// Removes files of a revision, folders that become empty, and blobs that nothing else needs.
@@ -47,7 +64,7 @@ struct RepositoryRemoval {
                 continue
             }
             if let blob = folder.blob(ofLink: OpenFolder.Entry(name), in: place) { blobs.insert(blob) }
-            if try place.remove(name) { freed.add(status) }
+            if try place.remove(name) { tally.add(status) }
             try snapshot.removeEmptyFolders(above: path)
         }
         try remove(blobs: blobs)
@@ -97,7 +114,7 @@ struct RepositoryRemoval {
             payloads.insert(hash)
             if let gone { return try blobs.move(name, to: gone, as: name) }
         }
-        if try blobs.remove(name) { freed.add(status) }
+        if try blobs.remove(name) { tally.add(status) }
     }
 
     /// Remembers the payload that a link leads to.
@@ -106,7 +123,7 @@ struct RepositoryRemoval {
     }
 
     private mutating func removePayloads() throws(AIError) {
-        for hash in payloads { freed += try store.remove(unused: hash, sparing: openFiles) }
+        for hash in payloads { try store.remove(unused: hash, sparing: openFiles, &tally) }
         payloads = []
     }
 
@@ -132,7 +149,10 @@ struct RepositoryRemoval {
         else { return }
         try finish()
         let (root, aside) = (try OpenFolder.open(existing: folder.cache.root), try asideFolder())
-        try root.move(folder.name, to: aside, as: Self.whole)
+        do throws(AIError) { try root.move(folder.name, to: aside, as: Self.whole) } catch {
+            guard error.errno == EXDEV else { throw error }
+            return try removeWholeInPlace(snapshots, top)
+        }
         guard let moved = try aside.ownFolder(Self.whole), try folder.snapshotNames(in: moved) == snapshots,
             try isEmpty ? !folder.hasBlobs(in: moved) : true
         else {
@@ -140,6 +160,22 @@ struct RepositoryRemoval {
             return try aside.move(Self.whole, to: root, as: folder.name)
         }
         try finish()
+    }
+
+    /// As ``removeInPlace(_:of:in:)``.
+    private mutating func removeWholeInPlace(_ names: [String], _ top: OpenFolder) throws(AIError) {
+        // A ref without its snapshot is damage to Python.
+        try top.removeTree("refs")
+        if let snapshots = try top.ownFolder("snapshots") {
+            for name in names {
+                if let gone = try snapshots.ownFolder(OpenFolder.Entry(name)) { try empty(gone) }
+                try snapshots.removeTree(name)
+            }
+        }
+        if let blobs = try top.ownFolder("blobs") { try remove(Set(blobs.entries().map(\.name)), into: nil) }
+        // Another client may have begun to use the folder.
+        guard try folder.snapshotNames(in: top).isEmpty, try !folder.hasBlobs(in: top) else { return }
+        try OpenFolder.open(existing: folder.cache.root).removeTree(folder.name)
     }
 
     // MARK: What was set aside
@@ -192,10 +228,10 @@ struct RepositoryRemoval {
 
     /// Deletes and counts what is in a folder, but for file managers' files, which no plan counts.
     private mutating func empty(_ place: OpenFolder) throws(AIError) {
-        var freed = FreedBytes()
-        defer { self.freed += freed }
+        var tally = tally
+        defer { self.tally = tally }
         for entry in try place.entries() where !RepositoryFolder.isLitter(entry.name) {
-            try place.removeTree(entry) { freed.add($0) }
+            try place.removeTree(entry) { tally.add($0) }
         }
     }
 }
@@ -213,8 +249,9 @@ extension CacheLayout {
                 let aside = try FileSystem.entries(folder.locks)?.first { $0.hasPrefix(RepositoryRemoval.whole) }
                 guard let path = aside.map({ Path.join(folder.locks, $0) }) else { continue }
                 var removal = RepositoryRemoval(folder: folder)
-                defer { freed += removal.freed.size }
+                defer { freed += removal.tally.freed.size }
                 do throws(AIError) {
+                    removal.tally.blocks = try SharedBlocks(below: [folder.blobs, folder.locks])
                     // A repository that is set aside is locked itself.
                     let lock = try FileDescriptor(path, [.directory])
                     guard let claim = try RepositoryUse.claim(folder), try lock.tryLock() != false else { continue }

@@ -137,7 +137,7 @@ package struct CacheDiagnosis: Sendable {
     // MARK: Unneeded files
 
     private mutating func addUnneeded() {
-        var ledger = DeletionLedger(state.layout)
+        var ledger = DeletionLedger(state)
         var (orphans, detached, plain): ([String], [String], [String]) = ([], [], [])
         var unfinished: [String] = []
         var (orphanBytes, detachedBytes, plainBytes): (Int64, Int64, Int64) = (0, 0, 0)

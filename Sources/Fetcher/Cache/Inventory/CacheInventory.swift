@@ -32,7 +32,7 @@ package struct CacheInventory: Sendable {
         size = state.totalSize + state.partialSize + state.otherSize + kept.bytes
         diskFree = try FileSystem.diskSpace(state.layout.root).available
         items = []
-        ledger = DeletionLedger(state.layout)
+        ledger = DeletionLedger(state)
         var obstacles = DeletionObstacles(protection, now: now)
         for index in state.repositories.indices {
             try addRevisions(of: index, verified, &obstacles)

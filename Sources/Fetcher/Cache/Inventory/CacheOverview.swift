@@ -19,6 +19,11 @@ package struct CacheOverview: Sendable {
     /// Bytes of everything, with what Xet transfers keep: what lists call the size of the cache.
     package func size(with xet: XetFolder.Contents) -> Int64 { totalSize + partialSize + otherSize + xet.bytes }
 
+    /// Whether files may have names or blocks that something outside their repository needs.
+    package var sharesFiles: Bool {
+        FileSystem.mayShareBlocks(layout.root) || repositories.contains { !$0.shared.isEmpty }
+    }
+
     /// The problems, for people.
     package var remarks: [String] { (foreign + repositories.flatMap(\.problems)).map(\.text) }
 }
@@ -43,12 +48,14 @@ extension CacheScanner {
         return overview
     }
 
-    /// Computes what deleting repositories with files in the shared store frees, because others may share them.
+    /// Computes what deleting repositories frees whose files others may share: in the shared store, or their blocks.
     private func addStore(to findings: inout [Finding], _ candidates: [ScanCandidate]) throws(AIError) {
-        let indices = findings.indices.filter { findings[$0].overview.usesStore }
+        let isAll = FileSystem.mayShareBlocks(layout.root)
+        let indices = findings.indices.filter { isAll || findings[$0].overview.usesStore }
         guard !indices.isEmpty else { return }
-        try addRepositories(to: &findings, candidates, where: \.usesStore)
-        var ledger = DeletionLedger(layout)
+        try addRepositories(to: &findings, candidates) { isAll || $0.usesStore }
+        let blocks = SharedBlocks(findings.compactMap(\.repository), payloads: [], in: layout)
+        var ledger = DeletionLedger(layout, blocks)
         for index in indices {
             // They have grown since the stored scan.
             findings[index].repository!.partials = findings[index].overview.partials

@@ -32,6 +32,12 @@ extension CacheRecord {
             now: Timestamp.now)
     }
 
+    /// Changes the known choice of a revision, for files that were deleted or brought back on purpose.
+    func change(choiceOf commit: Commit, _ folder: String, _ body: (FileChoice) -> FileChoice) throws(AIError) {
+        try catalog.change(
+            choiceOf: commit, folder: folder, cache: try key(), at: layout.root, now: Timestamp.now, body)
+    }
+
     package func forgetChoice(of commit: Commit, _ folder: String) throws(AIError) {
         try catalog.forgetChoice(of: commit, folder: folder, cache: try key())
     }

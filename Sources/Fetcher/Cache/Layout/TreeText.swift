@@ -30,7 +30,10 @@ enum TreeText {
     private static func files(_ list: JSONCursor, _ body: (File) -> Void) -> Bool {
         var total: Int64 = 0
         return list.members { key, entry in
-            guard let file = file(String(decoding: key, as: UTF8.self), entry), file.size >= 0,
+            let path = String(decoding: key, as: UTF8.self)
+            // Python lists them.
+            if RepositoryPath.hasOnlyBackslashes(path) { return true }
+            guard let file = file(path, entry), file.size >= 0,
                 file.size <= RepositoryTree.sizeLimit - total
             else { return false }
             total += file.size

@@ -1,13 +1,13 @@
 import HubCore
 
 /// Counts what deleting something frees, for lists, plans and targets alike. A file has names, a payload of the shared
-/// store has lines in its manifest; it is freed when the last one is gone. An entry of `blobs/` goes when no snapshot
+/// store has lines in its manifest; it is freed when the last one is gone, but for blocks that other files share. An entry of `blobs/` goes when no snapshot
 /// links to it any more, and everything of a repository with its last revision.
 ///
 /// A repository is entered when it is first named. Taking a choice, or giving it back, costs time proportional to it.
 package struct DeletionLedger: Sendable {
     private struct File: Sendable {
-        var bytes: FreedBytes
+        var physical: PhysicalFile
         /// Remaining names, including those outside the cache.
         var names: Int
         /// Remaining entries of `blobs/` and plain files through which revisions need it.
@@ -75,6 +75,7 @@ package struct DeletionLedger: Sendable {
     }
 
     private let store: SharedStore?
+    private(set) var blocks: SharedBlocks
     private var files: [File] = []
     private var payloads: [Payload] = []
     private var entries: [Entry] = []
@@ -90,8 +91,19 @@ package struct DeletionLedger: Sendable {
     /// Bytes of the files that the remaining revisions of the repositories entered need, each file once.
     private(set) var neededBytes: Int64 = 0
 
-    /// - Parameter layout: nil if nothing is known of a shared store: its payloads stay then.
-    package init(_ layout: CacheLayout?) { store = layout.map { SharedStore(layout: $0) } }
+    /// - Parameters:
+    ///   - layout: nil if nothing is known of a shared store: its payloads stay then.
+    ///   - blocks: what the files share with others.
+    init(_ layout: CacheLayout?, _ blocks: SharedBlocks) {
+        store = layout.map { SharedStore(layout: $0) }
+        self.blocks = blocks
+    }
+
+    /// For a whole cache.
+    package init(_ state: CacheState) { self.init(state.layout, SharedBlocks(state)) }
+
+    /// Takes account of what further files share.
+    mutating func add(_ blocks: SharedBlocks) { self.blocks.add(blocks) }
 
     // MARK: Choices
 
@@ -187,13 +199,14 @@ package struct DeletionLedger: Sendable {
         files[file].names -= step
         // The count may go below zero if links changed since the scan.
         guard min(before, files[file].names) == 0 else { return }
-        if step > 0 { change.freed += files[file].bytes } else { change.freed -= files[file].bytes }
+        let bytes = blocks.lose(files[file].physical, back: step < 0)
+        if step > 0 { change.freed += bytes } else { change.freed -= bytes }
     }
 
     private mutating func need(_ file: Int, _ step: Int) {
         let before = files[file].needs
         files[file].needs += step
-        if min(before, files[file].needs) == 0 { neededBytes += Int64(step) * files[file].bytes.size }
+        if min(before, files[file].needs) == 0 { neededBytes += Int64(step) * files[file].physical.size }
     }
 
     // MARK: Entering
@@ -242,10 +255,7 @@ package struct DeletionLedger: Sendable {
     private mutating func enter(_ file: PhysicalFile) -> Int {
         if let known = filePlaces[file.identity] { return known }
         filePlaces[file.identity] = files.count
-        files.append(
-            File(
-                bytes: FreedBytes(size: file.size, allocated: file.allocated),
-                names: Int(clamping: file.links)))
+        files.append(File(physical: file, names: Int(clamping: file.links)))
         return files.count - 1
     }
 }

@@ -102,7 +102,8 @@ extension RepositoryOverview {
                 if !file.isNeeded, repository.isReadable { orphanSize += file.file.size }
             }
         }
-        var ledger = DeletionLedger(nil)
+        // What is shared with others changes without the repository: it is asked for when a list is shown.
+        var ledger = DeletionLedger(nil, SharedBlocks())
         setFreeable(of: repository, &ledger)
     }
 

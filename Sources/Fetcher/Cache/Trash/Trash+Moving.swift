@@ -17,7 +17,8 @@ extension Trash {
     {
         if case .payload(let hash) = row.subject {
             outcome.trashedBytes += try keep(payload: hash, of: row)
-            _ = try SharedStore(layout: layout).remove(unused: hash, sparing: protection.openFiles)
+            var tally = FreedTally()
+            try SharedStore(layout: layout).remove(unused: hash, sparing: protection.openFiles, &tally)
         }
         if let path = row.subject.path {
             outcome.spared.append(.init(path: path, obstacle: .notForTheTrash))
@@ -46,7 +47,8 @@ extension Trash {
 
     /// The bytes that emptying an entry would free. Unreadable files are not counted.
     private func size(of entry: TrashEntry) -> Int64 {
-        var ledger = DeletionLedger(nil)
+        guard let blocks = try? SharedBlocks(below: [place(entry)]) else { return 0 }
+        var ledger = DeletionLedger(nil, blocks)
         if let kept = (try? folder(of: entry)) ?? nil { try? count(kept, besides: entry.bookkeeping, &ledger) }
         return ledger.freedBytes
     }
@@ -217,11 +219,16 @@ extension Trash {
     private func move(
         _ move: TrashEntry.Move, from root: OpenFolder, to kept: OpenFolder, unchangedSince time: Double?
     ) throws(AIError) {
-        guard try kept.status(of: move.to) == nil, let (place, name) = try root.place(of: move.from),
-            let status = try place.status(of: name)
-        else { return }
+        guard let (place, name) = try root.place(of: move.from), let status = try place.status(of: name) else {
+            return
+        }
+        if try kept.status(of: move.to) != nil {
+            // A folder that was being moved file by file.
+            guard let time, status.kind == .directory else { return }
+            return try place.mergeTree(name, into: kept, as: move.to) { $0.changed <= time }
+        }
         if let time, status.changed > time { return }
-        try place.move(name, to: kept, as: move.to)
+        try place.moveTree(name, to: kept, as: move.to)
     }
 }
 

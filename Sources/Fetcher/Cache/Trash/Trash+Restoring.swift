@@ -34,7 +34,7 @@ extension Trash {
             if try place.status(of: name) != nil {
                 throw inTheWay(Path.join(place.path, name), of: entry)
             }
-            try kept.move(move.to, to: place, as: name)
+            try kept.moveTree(move.to, to: place, as: name)
         }
         withExtendedLifetime(claim) {}
         try remove(entry)

@@ -1,4 +1,5 @@
 package import HubCore
+import Libc
 
 /// A folder beside the cache into which deletions move files by rename: fast, exactly reversible, frees nothing. Each
 /// entry's manifest is written before its first move.
@@ -27,8 +28,8 @@ package struct Trash: Sendable {
                 advice: "delete without --trash", context: .init(path: path))
         }
         guard !FileSystem.exists(path) else { return }
-        try FileSystem.createDirectories(path)
-        try FileSystem.setMode(path, cache.mode)
+        try FileSystem.createDirectories(path, mode: cache.mode)
+        try FileSystem.setMode(path, cache.mode, orLess: true)
     }
 
     /// The exclusive lock for changes to the trash.
@@ -59,7 +60,22 @@ package struct Trash: Sendable {
                 faults.append(error)
             }
         }
-        return (out.sorted { ($1.trashedAt, $1.name) < ($0.trashedAt, $0.name) }, faults)
+        out.sort { ($1.trashedAt, $1.name) < ($0.trashedAt, $0.name) }
+        measure(&out)
+        return (out, faults)
+    }
+
+    /// Sets what emptying frees of each entry after the older ones. What cannot be read counts as it was planned.
+    private func measure(_ entries: inout [TrashEntry]) {
+        guard !entries.isEmpty else { return }
+        var ledger = DeletionLedger(nil, (try? SharedBlocks(below: [path])) ?? SharedBlocks())
+        for index in entries.indices.reversed() {
+            let before = ledger.freedBytes
+            guard let kept = (try? folder(of: entries[index])) ?? nil,
+                (try? count(kept, besides: entries[index].bookkeeping, &ledger)) != nil
+            else { continue }
+            entries[index].size = ledger.freedBytes - before
+        }
     }
 
     /// The entries of ``contents()`` that can be read.
@@ -122,10 +138,15 @@ package struct Trash: Sendable {
         guard let top = try OpenFolder.open(path) else { return FreedBytes() }
         let lock = try exclusive()
         defer { withExtendedLifetime(lock) {} }
-        var ledger = DeletionLedger(nil)
+        var ledger = DeletionLedger(nil, try SharedBlocks(below: [path]))
         for entry in entries {
             // A partly deleted entry must not be restorable.
-            try top.move(entry.name, to: top, as: Self.gone + entry.name)
+            do throws(AIError) { try top.move(entry.name, to: top, as: Self.gone + entry.name) } catch {
+                // In a lower layer of an overlay, where folders cannot be renamed.
+                guard error.errno == EXDEV, let kept = try folder(of: entry) else { throw error }
+                try count(kept, besides: entry.bookkeeping, &ledger)
+                try remove(entry)
+            }
         }
         for name in try entryNames(prefix: Self.gone) {
             guard let folder = try top.ownFolder(OpenFolder.Entry(name)) else { continue }

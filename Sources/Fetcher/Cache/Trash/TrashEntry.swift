@@ -18,7 +18,7 @@ package struct TrashEntry: Sendable, Hashable {
     package var refs: [String]
     /// The kind of item in a word or two.
     package var what: String
-    /// Bytes that emptying frees, as planned.
+    /// Bytes that emptying frees: in the manifest as planned, in a list as it is now.
     package var size: Int64
     /// Seconds since 1970.
     package var trashedAt: Double

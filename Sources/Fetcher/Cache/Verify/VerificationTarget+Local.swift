@@ -28,9 +28,22 @@ extension VerificationTarget {
         // Files without a commit are reported once.
         var all = targets.values.sorted { $0.claims.count > $1.claims.count }
         let known = Set(notes.map { ExactText($0.name) })
-        let extra = try folder.files().filter { !known.contains(ExactText($0)) }
-        if !all.isEmpty { all[0].result.problems += extra.map { VerificationProblem(.extra, $0) } }
+        for name in try folder.files() where !all.isEmpty && !known.contains(ExactText(name)) {
+            try all[0].addUnfetched(name, folder)
+        }
         return all
+    }
+
+    /// A file that no pull has put there: it may be in the place of one of the model's.
+    private mutating func addUnfetched(_ name: String, _ folder: LocalFolder) throws(AIError) {
+        guard let file = result.tree?.files.first(where: { ExactText($0.path) == ExactText(name) }),
+            try FileSystem.status(folder.place(name))?.kind == .file
+        else { return result.problems.append(VerificationProblem(.extra, name)) }
+        claims.append(
+            Claim(
+                name: name, path: folder.place(name), digest: file.digest, size: file.size, file: file,
+                folder: name,
+                isForeign: true))
     }
 
     private mutating func add(

@@ -39,13 +39,14 @@ package struct VerificationTarget: Sendable {
     ///   - files: checks only matching files; a file named by its path counts as chosen.
     package init(
         _ revision: CachedRevision, of repository: CachedRepository, tree: RepositoryTree?, fault: AIError? = nil,
-        choice: FileChoice?, files: GlobPattern? = nil
+        choice: FileChoice?, files given: GlobPattern? = nil
     ) {
         let folder = repository.folder
         self.init(
             Verification(.snapshot(folder, revision.commit), repository.repository, tree: tree),
             cache: folder.cache.root)
         if let fault { result.faults.append(fault) }
+        let files = given?.meant(among: (tree?.files ?? []).map(\.path) + revision.files.map(\.path))
         let entries = revision.files.filter { files?.matches($0.path) ?? true }
         guard let tree else {
             if let unread = repository.unreadable(below: folder.snapshot(revision.commit)) {
@@ -54,7 +55,7 @@ package struct VerificationTarget: Sendable {
             addByNames(entries, folder, revision.commit)
             return
         }
-        let isNamed = files.map { !GlobPattern.isPattern($0.pattern) } ?? false
+        let isNamed = files.map { !GlobPattern.isPattern($0.pattern) || $0 != given } ?? false
         for file in tree.files where files?.matches(file.path) ?? true {
             let isChosen = isNamed || choice?.matches(file.path) ?? false
             do throws(AIError) { try add(file, folder, revision.commit, isChosen) } catch {

@@ -30,12 +30,14 @@ package struct Warming: Sendable {
                 if status.kind == .directory {
                     // A link to a folder could lead to itself.
                     if entry.kind != .symlink { try walk(path, name + "/") }
-                } else if status.kind == .file, pattern?.matches(name) ?? true {
+                } else if status.kind == .file {
                     found.append((File(name: name, path: path, size: status.size), PhysicalFile(status).identity))
                 }
             }
         }
         try walk(folder, "")
+        let meant = pattern?.meant(among: found.map(\.file.name))
+        found.removeAll { meant?.matches($0.file.name) == false }
         let isNamed = pattern != nil
         found.removeAll { !isNamed && WeightFormat.isTrainingState($0.file.name) }
         found.sort { left, right in

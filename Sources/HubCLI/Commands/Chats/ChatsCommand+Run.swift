@@ -62,7 +62,9 @@ extension ChatsCommand {
     /// nil if nothing was ever kept.
     private static func archive(_ context: Context) async throws -> ConversationArchive? {
         let path = ConversationArchive.path(in: context.environment.stateDirectory)
-        return try await Blocking.run { FileSystem.exists(path) ? try ConversationArchive(path: path) : nil }
+        return try await Blocking.run {
+            try FileSystem.status(path) != nil ? try ConversationArchive(path: path) : nil
+        }
     }
 
     /// A kept conversation.

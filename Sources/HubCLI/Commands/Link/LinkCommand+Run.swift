@@ -55,7 +55,7 @@ extension LinkCommand {
         -> ModelVariant
     {
         let present = try Warming(folder: snapshot).files
-        let pattern = reference.files.map { GlobPattern($0) }
+        let pattern = reference.files.map { GlobPattern($0).meant(among: present.map(\.name)) }
         let gguf = present.filter {
             WeightFormat(fileName: $0.name) == .gguf && (pattern?.matches($0.name) ?? true)
         }

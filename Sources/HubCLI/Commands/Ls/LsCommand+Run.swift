@@ -120,16 +120,9 @@ extension LsCommand {
             !repository.isDeletable
                 || repository.revisions.contains { pins.pin(repository.folder, $0.commit) != nil }
         }
-        guard cache.repositories.contains(where: isHeld) else { return all }
-        let undeletable = Set(cache.repositories.filter { !$0.isDeletable }.map(\.folder))
-        var files: [PhysicalFile.Identity: PhysicalFile] = [:]
-        for repository in try await workspace.state().repositories {
-            for revision in repository.revisions
-            where undeletable.contains(repository.folder) || pins.pin(repository.folder, revision.commit) != nil {
-                files.merge(repository.physicalFiles(of: revision)) { first, _ in first }
-            }
-        }
-        return max(0, all - files.values.reduce(0) { $0 + $1.size })
+        guard cache.sharesFiles || cache.repositories.contains(where: isHeld) else { return all }
+        let state = try await workspace.state()
+        return try await Blocking.run { try state.reclaimable(besides: pins) }
     }
 
     private static func latest(
@@ -166,7 +159,7 @@ extension LsCommand {
         guard let whole = state.repositories.first(where: { $0.folder == repository.folder }) else { return }
         let commits = Set(repository.revisions.map(\.commit))
         let revisions = whole.revisions.filter { commits.contains($0.commit) }
-        var ledger = DeletionLedger(state.layout)
+        var ledger = DeletionLedger(state)
         repository.freeable = ledger.freedBytes(revisions, of: whole)
         var part = whole
         part.revisions = revisions

@@ -21,6 +21,10 @@ struct PullEstimate {
         memoryTotal = try Machine.memory().total
     }
 
+    /// Bytes that are free afterwards; negative if they do not suffice. What the budget asks for goes first.
+    private var diskAfter: Int64 { cost.diskAfter + (budget?.freedBytes ?? 0) }
+    private var fits: Bool { diskAfter >= 0 }
+
     /// The set of weights that the memory is for; nil where there is only one.
     private func subject(_ variant: ModelVariant, of plan: PullPlan) -> String? {
         let name = variant.name == variant.format.identifier ? nil : variant.name
@@ -35,8 +39,8 @@ struct PullEstimate {
             output.fact("to fetch", "\(ByteCount(cost.totals.downloadBytes))" + (plans.count > 1 ? " in all" : ""))
             output.fact(
                 "disk",
-                "\(ByteCount(cost.diskFree)) free, \(cost.fits ? "\(ByteCount(cost.diskAfter)) after" : "\(ByteCount(-cost.diskAfter)) more needed")",
-                cost.fits ? .plain : .bad)
+                "\(ByteCount(cost.diskFree)) free, \(fits ? "\(ByteCount(diskAfter)) after" : "\(ByteCount(-diskAfter)) more needed")",
+                fits ? .plain : .bad)
             if let budget {
                 output.fact("budget", Self.sentence(budget), budget.missing > 0 ? .bad : .plain)
             }
@@ -99,8 +103,8 @@ struct PullEstimate {
                     ])
                 }),
             "download_bytes": .int(cost.totals.downloadBytes), "disk_free_bytes": .int(cost.diskFree),
-            "disk_after_bytes": .int(cost.diskAfter),
-            "fits": .bool(cost.fits), "memory_bytes": cost.memory.map { .int($0.need.bytes) },
+            "disk_after_bytes": .int(diskAfter),
+            "fits": .bool(fits), "memory_bytes": cost.memory.map { .int($0.need.bytes) },
             "budget": budget.map { .object(["plan": .array(BudgetView.plan($0))]) },
             "estimated_seconds": cost.seconds.map { .double($0) },
             "estimated_from": cost.rate.map { .string("\($0.pulls) earlier pulls") },

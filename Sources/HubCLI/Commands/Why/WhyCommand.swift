@@ -50,11 +50,10 @@ enum WhyCommand {
         let state = try await workspace.state()
         let protection = try await workspace.protection(for: [])
         let now = context.now
-        let trash = Trash(workspace.layout).path
+        let trash = Trash(workspace.layout)
         return try await Blocking.run {
             var suggestions = StoreSuggestions()
-            let trashed = StoreReport(survey).stores.first { $0.store.path == trash }?.bytes ?? 0
-            suggestions.add("hub trash empty", frees: trashed)
+            suggestions.add("hub trash empty", frees: try trash.entries().reduce(0) { $0 + $1.size })
             suggestions.add("hub adopt", frees: AdoptionPlan(survey, in: workspace.layout).savedBytes)
             try suggestions.add(state, protection, now: now)
             return suggestions
