@@ -34,8 +34,8 @@ extension Architecture {
             ], names: .bert("roberta.")
         ) { settings throws(AIError) in
             var model = try settings.encoder()
-            let padding = settings.number("pad_token_id").flatMap { Int(exactly: $0) } ?? 1
-            guard (0..<model.maxPositions - 1).contains(padding) else {
+            let padding = settings.place("pad_token_id") ?? 1
+            guard padding < model.maxPositions - 1 else {
                 throw .malformed(
                     settings.path, "pad_token_id \(padding) leaves none of \(model.maxPositions) positions")
             }
