@@ -86,7 +86,7 @@ import Testing
         ("rope_scaling", llama3(factor: 0, low: 1, high: 4), "factor is 0.0, not at least 1"),
         ("rope_scaling", llama3(factor: 8, low: 4, high: 4), "below high_freq_factor"),
         ("rope_scaling", llama3(factor: 8, low: 0, high: 4), "positive"),
-        ("rope_scaling", llama3(factor: 8, low: 1, high: .double(1e300)), "positive"),
+        ("rope_scaling", llama3(factor: 8, low: 1, high: .double(1e300)), "high_freq_factor is not a number"),
     ])
     func whatDoesNotFitIsMalformed(key: String, value: JSON?, fault: String) async throws {
         let folder = try folder([key: value])

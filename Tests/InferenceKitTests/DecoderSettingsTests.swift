@@ -137,7 +137,7 @@ import Testing
         ("smollm3", "no_rope_layers", .array([1]) as JSON, "no_rope_layers is not a list of 4 numbers"),
         ("lfm2", "conv_L_cache", 9, "a convolution of 9 positions"),
         ("granite", "logits_scaling", 0, "logits_scaling is 0"),
-        ("ernie4_5-moe", "moe_num_shared_experts", -1, "moe_num_shared_experts is not a number of experts"),
+        ("ernie4_5-moe", "moe_num_shared_experts", -1, "moe_num_shared_experts is not a whole number from 0"),
         ("hunyuan", "rope_scaling", .object(["type": "dynamic", "factor": 1, "alpha": -1]), "alpha is -1"),
         ("falcon_h1", "ssm_multipliers", .array([1, 2]), "ssm_multipliers is not 5 numbers"),
         ("falcon_h1", "key_multiplier", 0, "key_multiplier is 0"),

@@ -27,7 +27,7 @@ import Testing
         ("gemma4-large", "hidden_size_per_layer_input", 8, "embed_tokens_per_layer"),
         (
             "gemma4-large", "hidden_size_per_layer_input", .double(1e300),
-            "hidden_size_per_layer_input is not a size"
+            "hidden_size_per_layer_input is not a whole number from 0"
         ),
         ("gemma4-mixture", "top_k_experts", 9, "9 experts of 8"),
         ("gemma4-mixture", "num_experts", 7, "shape"),

@@ -21,11 +21,7 @@ struct RotaryBlock: Sendable {
         func divided(_ divisors: [Double]) -> [Float] {
             zip(rotary.exponents, divisors).map { 1 / (Float($1) * Float(pow(rotary.base, Double($0)))) }
         }
-        switch rotary.scaling {
-        case .yarn(_, _, _, _, let attention, _): self.attention = attention
-        case .long(_, _, _, let attention): self.attention = attention
-        default: attention = 1
-        }
+        attention = rotary.scaling.attention
         if case .long(let short, let long, _, _) = rotary.scaling {
             func factors(_ role: TensorRole, _ listed: [Double]) throws(AIError) -> [Double] {
                 guard listed.isEmpty else { return listed }

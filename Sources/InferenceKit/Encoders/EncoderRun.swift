@@ -51,6 +51,7 @@ struct EncoderRun {
     /// What the head makes of each text: `[rows][outputs]`, with one row where the head takes a text as one.
     ///
     /// - Parameter wanted: the positions of each text whose outputs are wanted, if the head takes each; nil for all.
+    /// - Throws: ``ErrorCode/generationFailed`` if they are not finite, ``ErrorCode/cancelled``.
     mutating func outputs(
         _ texts: [TokenizedText], at wanted: [[Int]]? = nil, isCancelled: () -> Bool
     ) throws(AIError) -> [[Float]] {
@@ -77,6 +78,7 @@ struct EncoderRun {
             }
             for (text, outputs) in zip(owners, model.outputs(texts: ranges, workspace)) { results[text] += outputs }
         }
+        for outputs in results { _ = try outputs.checkedFinite() }
         return results
     }
 

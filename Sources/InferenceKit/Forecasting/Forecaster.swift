@@ -32,7 +32,7 @@ public final class Forecaster: Sendable {
         guard d.encoder == nil || first.map({ $0 < d.vocabulary }) ?? false else {
             throw .malformed(configuration.path, "decoder_start_token_id is missing or not a token")
         }
-        try reading.checkMemory(options, context: d.maxPositions)
+        try reading.checkMemory(options, context: d.maxPositions, d)
         team = try ComputeTeam(threads: options.threads, kernels: options.kernels)
         model = try Model(d, names, try TensorSource(weights, configuration.quantization), team)
         workspace = Workspace(d, team: team, isExact: options.isExact)
@@ -60,7 +60,8 @@ public final class Forecaster: Sendable {
     ///   - samples: the number of paths, of a model that draws some; nil for its own.
     ///   - seed: of such a model.
     /// - Throws: ``ErrorCode/invalidInput`` for a series without values, with an infinite one or with gaps that the
-    ///   model cannot read, and for a horizon or samples out of range, ``ErrorCode/cancelled``.
+    ///   model cannot read, and for a horizon or samples out of range, ``ErrorCode/generationFailed`` if the model
+    ///   gives NaN, ``ErrorCode/cancelled``.
     public func forecast(
         _ series: [Double], horizon: Int? = nil, samples: Int? = nil, seed: UInt64 = 0
     ) async throws(AIError) -> Forecast {
@@ -76,12 +77,14 @@ public final class Forecaster: Sendable {
         }
         switch settings.method {
         case .paths(let paths):
-            return try await draw(paths, series, length, samples ?? paths.samples, paths.config(length).seed(seed))
+            return try await draw(
+                paths, series, length, samples ?? paths.samples, paths.config(length).seed(seed)
+            ).checkedFinite()
         case .quantiles(let quantiles):
             guard samples == nil else {
                 throw AIError(.invalidInput, "the model says quantiles; it draws no paths")
             }
-            return try await say(quantiles, series, length)
+            return try await say(quantiles, series, length).checkedFinite()
         }
     }
 }

@@ -38,7 +38,7 @@ struct FolderReading: Sendable {
             ? (nil, nil, nil) : Self.tokenizer(folder, sources)
         sources.tokenizerKind = tokenizer?.kind ?? sources.tokenizerKind
         if let obstacle { sources.faults.append(obstacle) }
-        obstacles = Self.obstacles(sources)
+        obstacles = Self.obstacles(sources) + Self.directions(folder, sources)
         memory = ModelSummary(sources, batch: Workspace.usualRows).memory
         self.sources = sources
         seconds = Clock.seconds - start
@@ -88,6 +88,15 @@ struct FolderReading: Sendable {
             obstacles.append("no config.json")
         }
         return obstacles + sources.faults
+    }
+
+    /// Models for vectors are often saved under the class that they were trained from; modules tell.
+    private static func directions(_ folder: String, _ sources: ModelSources) -> [String] {
+        guard let configuration = sources.configuration,
+            let d = try? Architectures.of(configuration)?.describe(configuration, stored: nil).description,
+            d.generatesFromBothSides, !FileSystem.exists(Path.join(folder, "modules.json"))
+        else { return [] }
+        return ["is_causal false in a model that generates"]
     }
 
     /// Reports a configuration with more layers than the weights have.
@@ -158,8 +167,12 @@ struct FolderReading: Sendable {
     }
 
     /// - Throws: ``ErrorCode/insufficientMemory``.
-    func checkMemory(_ options: ModelOptions, context: Int) throws(AIError) {
-        let needed = memory.bytes(context: context, cacheBits: options.usedCacheFormat.bits)
+    func checkMemory(_ options: ModelOptions, context: Int, _ d: ModelDescription) throws(AIError) {
+        let bits = options.usedCacheFormat.bits
+        // The settings do not say of every model what its texts take.
+        let needed = max(
+            memory.bytes(context: context, cacheBits: bits),
+            memory.weightsBytes.addedClamped(d.scratchBytes(context: context, cacheBits: bits)))
         let available: Int64
         if let given = options.availableMemory {
             available = given

@@ -45,7 +45,8 @@ struct LoadedModel: Sendable {
         // Such models are often saved under the class that they were trained from.
         if sentences != nil { (d.head, d.task) = (nil, .embedding) }
         context = try Self.context(d, options)
-        try reading.checkMemory(options, context: context)
+        try reading.checkMemory(options, context: context, d)
+        d = d.limited(to: context)
         team = try ComputeTeam(threads: options.threads, kernels: options.kernels)
         isExact = options.isExact
         let source = try TensorSource(runnable.weights, runnable.configuration.quantization)

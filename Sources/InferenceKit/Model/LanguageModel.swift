@@ -183,7 +183,7 @@ public final class LanguageModel: Sendable {
             ) {
                 last = Array($1)
             }
-            return last
+            return try last.checkedFinite()
         }
     }
 

@@ -49,7 +49,7 @@ public struct Perplexity: Sendable, Hashable {
             }
         }
         guard sum.isFinite else {
-            throw AIError(.generationFailed, "the output has NaN or infinite values; the weights may be damaged")
+            throw .notFinite
         }
         meanNegativeLogLikelihood = sum / Double(ids.count)
         tokensScored = ids.count

@@ -203,7 +203,7 @@ extension ModelDescription {
 
 extension ModelDescription.Attention {
     /// What is cached of a position.
-    fileprivate func shape(window: Int?) -> KeyValueCache.LayerShape {
+    func shape(window: Int?) -> KeyValueCache.LayerShape {
         .init(kvHeads: kvHeads, headSize: headSize, valueSize: valueSize, window: window)
     }
 }

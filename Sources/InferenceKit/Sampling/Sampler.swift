@@ -36,7 +36,7 @@ struct Sampler {
     mutating func next(_ logits: UnsafeBufferPointer<Float>) throws(AIError) -> Int {
         let likeliest = hub_argmax(logits.baseAddress, logits.count)
         guard likeliest < logits.count, logits[likeliest] > -.infinity, logits[likeliest] < .infinity else {
-            throw AIError(.generationFailed, "the output has NaN or infinite values; the weights may be damaged")
+            throw .notFinite
         }
         let id = try choose(logits, likeliest)
         remember(id)

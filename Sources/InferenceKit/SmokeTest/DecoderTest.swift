@@ -70,7 +70,7 @@ struct DecoderTest {
     private func checkForwardPass(_ prompt: Prompt, _ log: inout CheckLog) async throws(AIError) {
         let logits = try await model.logits(prompt: prompt.text, addsSpecialTokens: !prompt.isRendered)
         guard logits.allSatisfy(\.isFinite), let low = logits.min(), let high = logits.max() else {
-            throw AIError(.generationFailed, "the output has NaN or infinite values; the weights may be damaged")
+            throw .notFinite
         }
         guard low < high else { throw AIError(.generationFailed, "the output is the same for every token") }
         let entropy = Self.entropy(logits, largest: high)

@@ -61,9 +61,6 @@ struct EncoderTest {
     // MARK: Checks
 
     private func check(_ results: [[Float]], _ log: inout CheckLog) throws(AIError) {
-        guard results.allSatisfy({ $0.allSatisfy(\.isFinite) }) else {
-            throw AIError(.generationFailed, "the \(noun) have NaN or infinite values; the weights may be damaged")
-        }
         guard results.allSatisfy({ !$0.isEmpty }) else { throw AIError(.generationFailed, "a text has no \(noun)") }
         guard Set(results.map(Self.bits)).count == results.count else {
             throw AIError(

@@ -55,24 +55,13 @@ final class Workspace {
     init(_ d: ModelDescription, team: ComputeTeam, isExact: Bool, isShared: Bool = false) {
         self.team = team
         self.isExact = isExact
-        let inner = d.layers.reduce(d.layerInputs?.width ?? 0) {
-            max($0, $1.feedForward?.width ?? 0, $1.experts?.shared?.width ?? 0, $1.detourRank ?? 0)
-        }
+        let (inner, queryWidth, keyWidth) = (d.innerWidth, d.queryWidth, d.keyWidth)
         encoder = d.encoder.map { Workspace($0, team: team, isExact: isExact) }
-        let attentions = d.layers.flatMap {
-            [$0.attention, $0.crossAttention, $0.groupAttention].compactMap { $0 }
-        }
-        let queryWidth = attentions.map(\.queryWidth).max() ?? 0
-        let keyWidth = attentions.map(\.keyWidth).max() ?? 0
         let gated = d.layers.compactMap(\.attention).filter(\.hasOutputGate).map(\.queryWidth).max() ?? 0
         let result = d.layers.compactMap(\.recurrence?.resultWidth).max() ?? 0
         let rotaries = d.rotaries
-        let width =
-            3 * d.width + 2 * queryWidth + 2 * keyWidth + 2 * inner + rotaries.reduce(0) { $0 + $1.rotated }
-            + d.layerInputWidth + RecurrentSpace.width(d) + 2 * d.width * (d.streams?.count ?? 0)
-            + LatentSpace.width(d)
         // A sentence goes through an encoder at once.
-        let fitting = max(32, Self.most / (4 * max(1, width)))
+        let fitting = max(32, Self.most / (4 * max(1, d.rowWidth)))
         let causal = isShared ? Self.sharedRows(threads: team.threads) : Self.usualRows
         rows = d.isCausal ? min(causal, fitting) : max(Self.usualRows, d.maxPositions)
         hidden = FloatBuffer(rows * d.width)

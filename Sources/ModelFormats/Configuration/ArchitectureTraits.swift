@@ -100,6 +100,9 @@ enum ArchitectureTraits {
 
     // MARK: Default values
 
+    /// What a decoder after an encoder begins with.
+    static let decoderStarts = ["bart": 2, "m2m_100": 2, "marian": 58100, "mt5": 0, "pegasus": 0]
+
     /// Only constants of the class: derived head sizes and key heads are left out.
     static let defaults: [String: [String: Int]] = [
         "llama": sizes(4096, layers: 32, heads: 32, inner: 11008, vocabulary: 32000, positions: 2048),

@@ -88,12 +88,17 @@ extension ConfigurationFields {
     func kvHeads(of heads: Int?) throws(AIError) -> Int? {
         // Falcon's newer decoders have groups despite multi_query.
         if isTrue("multi_query"), !isTrue("new_decoder_architecture"), !has("n_head_kv") { return 1 }
-        if isTrue("multi_query_attention"), let groups = try count("multi_query_group_num") { return groups }
+        if isTrue("multi_query_attention"), let groups = try count("multi_query_group_num", in: SettingLimits.heads)
+        {
+            return groups
+        }
         let names = ["num_key_value_heads", "num_kv_heads", "n_head_kv"]
-        if names.contains(where: has) { return try count("num_key_value_heads", "num_kv_heads", "n_head_kv") }
+        if names.contains(where: has) {
+            return try count("num_key_value_heads", "num_kv_heads", "n_head_kv", in: SettingLimits.heads)
+        }
         let attention = try object("attn_config")
         if attention?.optionalText("attn_type") == "multiquery_attention" { return 1 }
-        return try attention?.count("kv_n_heads") ?? heads
+        return try attention?.count("kv_n_heads", in: SettingLimits.heads) ?? heads
     }
 
     /// Numbers per position in Gemma 4's layers that see everything, and in the others. Their heads are listed by layer
@@ -105,7 +110,7 @@ extension ConfigurationFields {
             func count(_ kind: String) -> Int? {
                 guard let listed else { return kvHeads }
                 guard let place = kinds.firstIndex(of: kind), place < listed.count else { return nil }
-                return (1...Int(Int32.max)).contains(listed[place]) ? listed[place] : nil
+                return SettingLimits.heads.contains(listed[place]) ? listed[place] : nil
             }
             guard let full = count("full_attention"), let windowed = count("sliding_attention") else { return nil }
             return (2 * full * headSize, 2 * windowed * small)

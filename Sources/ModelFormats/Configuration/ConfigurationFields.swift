@@ -1,8 +1,10 @@
 import HubCore
 
 /// Collects a configuration's faults while reading continues.
-final class FaultList {
-    var faults: [String] = []
+package final class FaultList {
+    package var faults: [String] = []
+
+    package init() {}
 }
 
 /// Typed access to a configuration's members: absent and null are nil; the wrong type is an error, or recorded and nil.
@@ -29,9 +31,6 @@ struct ConfigurationFields {
     /// All members of the part.
     var all: JSONObject { members }
 
-    /// An integer; some files write 128.0.
-    private static func whole(_ value: JSON) -> Int64? { value.int ?? value.double.flatMap { Int64(exactly: $0) } }
-
     private func value(_ key: String) -> JSON? {
         guard let value = members[key], !value.isNull else { return nil }
         return value
@@ -52,42 +51,51 @@ struct ConfigurationFields {
 
     func number(_ key: String) throws(AIError) -> Double? {
         guard let value = value(key) else { return nil }
-        if let number = value.double, number.isFinite { return number }
+        if let number = value.finite { return number }
         try report("\(key) is not a number")
         return nil
     }
 
-    /// A size from 1 to 2^31 - 1: products of two of them cannot overflow. The first key present counts. A list with
-    /// one entry per layer gives the common value, or nil if they differ.
-    func count(_ keys: String...) throws(AIError) -> Int? {
+    /// A number that is not negative.
+    func epsilon(_ key: String) throws(AIError) -> Double? {
+        guard let number = try number(key) else { return nil }
+        if number < 0 { try report("\(key) is below 0") }
+        return number
+    }
+
+    /// A size. The first key present counts. A list with one entry per layer gives the common value, or nil if they
+    /// differ.
+    func count(_ keys: String..., in limits: ClosedRange<Int> = SettingLimits.sizes) throws(AIError) -> Int? {
         guard let key = keys.first(where: has), let value = value(key) else { return nil }
-        let numbers = value.array ?? [value]
-        guard
-            numbers.allSatisfy({ Self.whole($0).map { (1...Int64(Int32.max)).contains($0) } == true }),
-            let first = numbers.first.flatMap(Self.whole)
-        else {
-            try report("\(key) is not a positive whole number")
+        let listed = value.array ?? [value]
+        let numbers = listed.compactMap { $0.whole(in: limits) }
+        guard let first = numbers.first, numbers.count == listed.count else {
+            try report("\(key) is not a whole number from \(limits.lowerBound) to \(limits.upperBound)")
             return nil
         }
-        return numbers.allSatisfy { Self.whole($0) == first } ? Int(first) : nil
+        return numbers.allSatisfy { $0 == first } ? first : nil
+    }
+
+    /// A size, of which a 0 or a list for layers says nothing. The first key that says something counts.
+    func countIfAny(_ keys: String...) throws(AIError) -> Int? {
+        for key in keys {
+            guard let value = value(key), value.array == nil, value.double != 0 else { continue }
+            return try count(key)
+        }
+        return nil
     }
 
     /// A size, or nil for anything else. For display only.
     func optionalCount(_ keys: String...) -> Int? {
-        keys.lazy.compactMap { value($0).flatMap(Self.whole) }.first { (1...Int64(Int32.max)).contains($0) }.map {
-            Int($0)
-        }
+        keys.lazy.compactMap { value($0)?.whole(in: SettingLimits.positions) }.first
     }
 
     /// The tokens of `bad_words_ids`, of which those of more than one are left out; nil if there are none.
     var bannedIDs: [Int]? {
         guard let lists = value("bad_words_ids")?.array else { return nil }
         return lists.compactMap { list in
-            guard let ids = list.array, ids.count == 1, let id = ids[0].int, (0...Int64(Int32.max)).contains(id)
-            else {
-                return nil
-            }
-            return Int(id)
+            guard let ids = list.array, ids.count == 1 else { return nil }
+            return ids[0].whole(in: SettingLimits.places)
         }
     }
 
@@ -100,10 +108,13 @@ struct ConfigurationFields {
     }
 
     /// A non-negative integer.
-    func index(_ key: String) -> Int? { value(key)?.int.flatMap { Int(exactly: $0) }.flatMap { $0 < 0 ? nil : $0 } }
+    func index(_ key: String) -> Int? { value(key)?.whole(in: SettingLimits.places) }
 
     /// A string; nil for anything else.
     func optionalText(_ key: String) -> String? { value(key)?.string }
+
+    /// Whether the key is -1, which some settings have for none.
+    func isMinusOne(_ key: String) -> Bool { value(key)?.double == -1 }
 
     /// Whether the key is null.
     func isNull(_ key: String) -> Bool { members[key]?.isNull == true }
@@ -122,11 +133,11 @@ struct ConfigurationFields {
         guard let value = value(key) else { return [] }
         var ids: [Int] = []
         for element in value.array ?? [value] where element.int != -1 {
-            guard let id = element.int, (0...Int64(Int32.max)).contains(id) else {
+            guard let id = element.whole(in: SettingLimits.places) else {
                 try report("\(key) is not a token id or a list of them")
                 return []
             }
-            ids.append(Int(id))
+            ids.append(id)
         }
         return ids
     }

@@ -120,7 +120,7 @@ package struct ModelConfiguration: Sendable {
             attends
             ? try fields.count(
                 "decoder_attention_heads", "num_attention_heads", "n_head", "n_heads", "num_heads",
-                "num_query_heads") : nil
+                "num_query_heads", in: SettingLimits.heads) : nil
         kvHeads = attends ? try fields.kvHeads(of: heads) : nil
         // Latent attention has no key heads, whatever their number says.
         if let heads, let kvHeads, heads % kvHeads != 0, !fields.has("kv_lora_rank") {
@@ -142,8 +142,9 @@ package struct ModelConfiguration: Sendable {
             "ffn_dim", "hidden_dim")
         vocabulary = try fields.count("vocab_size", "padded_vocab_size")
         maxPositions = try fields.count(
-            "max_position_embeddings", "n_positions", "max_seq_len", "max_target_positions", "seq_length")
-        rmsNormEpsilon = try fields.number("rms_norm_eps")
+            "max_position_embeddings", "n_positions", "max_seq_len", "max_target_positions", "seq_length",
+            in: SettingLimits.positions)
+        rmsNormEpsilon = try fields.epsilon("rms_norm_eps")
         activation = try fields.string("hidden_act", "hidden_activation", "activation_function")
         rope = try RopeConfiguration(fields)
         let tied = try (fields.has("tie_word_embeddings") ? fields : all).bool("tie_word_embeddings")
@@ -156,13 +157,16 @@ package struct ModelConfiguration: Sendable {
         quantization = outer == nil ? try QuantizationConfiguration(fields) : outer
         bosIDs = try fields.tokenIDs("bos_token_id")
         eosIDs = try fields.tokenIDs("eos_token_id")
-        decoderStartID = try fields.tokenIDs("decoder_start_token_id").first
+        decoderStartID =
+            try fields.tokenIDs("decoder_start_token_id").first
+            ?? (fields.isNull("decoder_start_token_id") ? nil : ArchitectureTraits.decoderStarts[type])
         forcedBosID = try fields.tokenIDs("forced_bos_token_id").first
         bannedIDs = fields.bannedIDs ?? []
         let mixture = try fields.object("ffn_config") ?? fields
-        experts = mixture.optionalCount("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
+        experts = try mixture.countIfAny(
+            "num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
         expertsPerToken =
-            mixture.optionalCount(
+            try mixture.countIfAny(
                 "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k", "moe_k", "top_k_experts")
             ?? mixture.integers("moe_topk")?.max()
         layerKinds = layers.flatMap { fields.layerKinds($0, type: type) } ?? []
@@ -212,7 +216,8 @@ package struct RopeConfiguration: Sendable, Hashable {
         factor = try nested?.number("factor")
         lowFrequencyFactor = try nested?.number("low_freq_factor")
         highFrequencyFactor = try nested?.number("high_freq_factor")
-        originalMaxPositions = try nested?.count("original_max_position_embeddings")
-        if let theta, theta <= 0 || !theta.isFinite { try fields.report("rope_theta is not a positive number") }
+        originalMaxPositions = try nested?.count(
+            "original_max_position_embeddings", in: SettingLimits.positions)
+        if let theta, theta <= 0 { try fields.report("rope_theta is not a positive number") }
     }
 }

@@ -47,10 +47,15 @@ package struct QuantizationConfiguration: Sendable, Hashable {
     /// Bit widths of MLX (https://ml-explore.github.io/mlx/build/html/python/_autosummary/mlx.core.quantize.html).
     package static let mlxBits: Set<Int> = [2, 3, 4, 5, 6, 8]
 
+    /// What a weight may have, in any packing.
+    private static let bitWidths = 1...64
+
     init?(_ fields: ConfigurationFields) throws(AIError) {
         // MLX writes "quantization" (and repeats it as "quantization_config"); all others write "quantization_config"
         // with a quant_method.
         if let mlx = try fields.object("quantization"), let bits = try mlx.count("bits") {
+            // Nothing else of the repetition is read.
+            _ = try fields.object("quantization_config")?.count("bits", in: Self.bitWidths)
             self = try QuantizationConfiguration(mlx: mlx, bits: bits, fields.members("quantization"))
         } else if let other = try fields.object("quantization_config", "compression_config") {
             self = try QuantizationConfiguration(described: other)
@@ -100,6 +105,8 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         let average = try other.number("bits")
         if let average, average <= 0 { try other.report("quantization bits \(average) are not above 0") }
         var bits = other.optionalCount("bits")
+        let group = try other.object("config_groups")?.object("group_0")
+        let weights = try group?.object("weights")
         let layout = other.optionalText("packing_format")?.lowercased().replacing("auto_round:", with: "")
         switch name.lowercased() {
         case "gptq", "gptq_marlin": method = .gptq
@@ -115,9 +122,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
             bits = bits ?? 8
         case "compressed-tensors", "compressed_tensors":
             method = .compressedTensors
-            let groups = try other.object("config_groups")
-            let weights = try groups?.object("group_0")?.object("weights")
-            bits = bits ?? weights?.optionalCount("num_bits")
+            if bits == nil { bits = try weights?.count("num_bits", in: Self.bitWidths) }
         case "mxfp4":
             method = .mxfp4
             bits = bits ?? 4
@@ -126,10 +131,10 @@ package struct QuantizationConfiguration: Sendable, Hashable {
             algorithm = other.optionalText("quant_algo")
         default: method = .other
         }
+        if method != .other, other.has("bits") { bits = try other.count("bits", in: Self.bitWidths) }
         self.bits = bits
-        groupSize = other.optionalCount("group_size")
-        let group = try other.object("config_groups")?.object("group_0")
-        let weights = try group?.object("weights")
+        // -1 is the whole row.
+        groupSize = try other.isMinusOne("group_size") ? nil : other.count("group_size")
         blockSize = other.integers("weight_block_size") ?? weights?.integers("block_structure")
         let said: String? =
             switch method {

@@ -12,8 +12,8 @@ extension Architecture {
     static let cohere2 = Architecture("Command R7B", ["cohere2"], gguf: ["cohere2"], classes: .decoder("Cohere2")) {
         settings throws(AIError) in
         var model = try settings.cohere()
-        let kinds = settings.layerKinds(model.layers.count, period: settings.count("sliding_window_pattern") ?? 4)
-        let window = settings.count("sliding_window") ?? 4096
+        let kinds = settings.layerKinds(model.layers.count, usual: 4)
+        let window = settings.window(orNone: 4096)
         for index in model.layers.indices {
             if kinds[index] == "sliding_attention" {
                 model.layers[index].attention?.window = window

@@ -21,7 +21,8 @@ extension Architecture {
             } else if type == "deepseek_v2" {
                 try settings.greedyRouting()
             } else {
-                try settings.correctedRouting(factor: type == "glm4_moe_lite" ? 1.8 : 2.5, groups: 1)
+                try settings.correctedRouting(
+                    factor: type == "glm4_moe_lite" ? 1.8 : 2.5, groups: type == "deepseek_v3" ? 8 : 1)
             }
         let experts = try settings.experts(shared: "n_shared_experts", routing)
         let usual = settings.isGGUF || type == "deepseek_v2" ? 0 : type == "glm4_moe_lite" ? 1 : 3
@@ -79,7 +80,7 @@ extension Settings {
         }
         let isMLX = stores("model.layers.0.self_attn.embed_q.weight") ?? false
         let latent = ModelDescription.Latent(
-            rank: rank, queryRank: count("q_lora_rank"), plain: plain, rotated: rotated,
+            rank: rank, queryRank: countIfAny("q_lora_rank"), plain: plain, rotated: rotated,
             valueSize: try size("v_head_dim", isGGUF ? count("v_head_dim") ?? count("value_length") : nil),
             // Some GGUF files have it both ways.
             isSplit: isGGUF ? stores("blk.0.attn_kv_b.weight") != true : isMLX,
@@ -106,10 +107,10 @@ extension Settings {
 
     /// What scores are multiplied by in a context longer than the model was trained with.
     private func scalingFactor() throws(AIError) -> Double {
-        let scope = object("rope_parameters") ?? object("rope_scaling") ?? JSONObject([])
-        let type = scope["rope_type"]?.string ?? scope["type"]?.string ?? "default"
-        guard type != "default", let weight = scope["mscale_all_dim"]?.double, weight != 0 else { return 1 }
-        guard let factor = scope["factor"]?.double, factor.isFinite, weight.isFinite else {
+        let scope = rope
+        let type = scope.text("rope_type") ?? scope.text("type") ?? "default"
+        guard type != "default", let weight = scope.number("mscale_all_dim"), weight != 0 else { return 1 }
+        guard let factor = scope.number("factor") else {
             throw .malformed(path, "rope_scaling has mscale_all_dim and no factor")
         }
         let scale = factor <= 1 ? 1 : 0.1 * weight * log(factor) + 1

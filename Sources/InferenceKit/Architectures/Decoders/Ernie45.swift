@@ -14,18 +14,14 @@ extension Architecture {
     ) { settings throws(AIError) in
         var model = try settings.ernie()
         let last = model.layers.count - 1
-        func number(_ key: String, _ usual: Int) -> Int {
-            settings.number(key).flatMap { Int(exactly: $0) } ?? usual
-        }
         let isGGUF = settings.isGGUF
-        let first = isGGUF ? number("first_k_dense_replace", 0) : number("moe_layer_start_index", 1)
-        let told = number("moe_layer_end_index", -1)
-        let interval = max(1, number(isGGUF ? "interleave_moe_layer_step" : "moe_layer_interval", 1))
+        let first = isGGUF ? settings.place("first_k_dense_replace") ?? 0 : settings.place("moe_layer_start_index") ?? 1
+        let end = settings.placeIfAny("moe_layer_end_index") ?? last
+        let interval = settings.count(isGGUF ? "interleave_moe_layer_step" : "moe_layer_interval") ?? 1
         var experts = try settings.experts(
             width: settings.expertWidth, .init(hasChoiceBias: true, renormalizes: true))
         experts.shared = try settings.ernieShared(experts.width).map { .init(width: $0) }
         if !isGGUF, settings.flag("use_bias") == true { settings.obstacles.append("use_bias with experts") }
-        let end = told < 0 ? last : told
         model.mix(experts) { $0 >= first && $0 <= end && ($0 + 1) % interval == 0 }
         return model
     }
@@ -47,12 +43,10 @@ extension Settings {
     /// The width of what every row goes through beside experts; nil for none.
     fileprivate func ernieShared(_ width: Int) throws(AIError) -> Int? {
         if isGGUF {
-            return count("shared_expert_intermediate_size") ?? count("n_shared_experts").map { $0 * width }
+            return count("shared_expert_intermediate_size") ?? countIfAny("n_shared_experts").map { $0 * width }
         }
         guard has("moe_num_shared_experts") else { return 2 * width }
-        guard let count = number("moe_num_shared_experts").flatMap({ Int(exactly: $0) }), (0...4096).contains(count)
-        else { throw .malformed(path, "moe_num_shared_experts is not a number of experts") }
-        return count == 0 ? nil : count * width
+        return countIfAny("moe_num_shared_experts").map { $0 * width }
     }
 }
 

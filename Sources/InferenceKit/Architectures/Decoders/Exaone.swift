@@ -15,7 +15,7 @@ extension Architecture {
             $0.headNorm = norm
             $0.rotary?.hasFactors = settings.isGGUF && hasFactors
         }
-        guard let window = settings.count("sliding_window") else { return model }
+        guard let window = settings.window(orNone: settings.isGGUF ? nil : 4096) else { return model }
         let kinds = settings.slidingKinds(model.layers.count)
         for index in model.layers.indices {
             if kinds[index] == "sliding_attention" {
@@ -31,9 +31,9 @@ extension Architecture {
 extension Settings {
     /// The kinds of layers; `sliding_window_pattern` may be letters: LLLG.
     fileprivate func slidingKinds(_ count: Int) -> [String] {
-        guard configuration.layerKinds.count != count, let letters = text("sliding_window_pattern"),
+        guard configuration.layerKinds.count != count, let letters = value("sliding_window_pattern")?.string,
             !letters.isEmpty
-        else { return layerKinds(count, period: self.count("sliding_window_pattern") ?? 4) }
+        else { return layerKinds(count, usual: 4) }
         let kinds = letters.map { $0 == "L" ? "sliding_attention" : "full_attention" }
         return (0..<count).map { $0 + 1 == count ? "full_attention" : kinds[$0 % kinds.count] }
     }

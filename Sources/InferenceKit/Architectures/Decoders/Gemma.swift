@@ -43,24 +43,25 @@ extension Settings {
     mutating func gemma2() throws(AIError) -> ModelDescription {
         var model = try gemma()
         let kinds = layerKinds(model.layers.count, period: 2)
-        let window = count("sliding_window") ?? 4096
+        let window = window(orNone: 4096)
         let scale = gemmaScale(model, wide: 46)
+        let cap = number("attn_logit_softcapping", orNone: 50) ?? 0
         for index in model.layers.indices {
             model.layers[index].norms = .around
-            model.layers[index].attention?.cap = Float(number("attn_logit_softcapping") ?? 50)
+            model.layers[index].attention?.cap = Float(cap)
             model.layers[index].attention?.scale = scale
             if kinds[index] == "sliding_attention" { model.layers[index].attention?.window = window }
         }
-        model.head?.cap = Float(number("final_logit_softcapping") ?? 30)
+        model.head?.cap = Float(number("final_logit_softcapping", orNone: 30) ?? 0)
         return model
     }
 
     fileprivate mutating func gemma3(seesBothSides: Bool) throws(AIError) -> ModelDescription {
         var model = try gemma()
-        let kinds = layerKinds(model.layers.count, period: count("sliding_window_pattern") ?? 6)
-        let told = count("sliding_window") ?? 4096
+        let kinds = layerKinds(model.layers.count, usual: 6)
+        let told = window(orNone: 4096)
         // A window of this width around the position.
-        let window = seesBothSides ? told / 2 + 1 : told
+        let window = seesBothSides ? told.map { $0 / 2 + 1 } : told
         model.isCausal = !seesBothSides
         let headSize = model.layers.first?.attention?.headSize ?? 0
         let (full, sliding) = try gemmaRotaries(headSize: headSize)
@@ -84,8 +85,8 @@ extension Settings {
     ) {
         let full = try rotary(headSize: headSize, kind: "full_attention", base: 1_000_000)
         var sliding = try rotary(headSize: headSize, kind: "sliding_attention")
-        if object("rope_parameters")?["sliding_attention"] == nil {
-            sliding.base = number("rope_local_base_freq") ?? 10_000
+        if scope("rope_parameters")?.has("sliding_attention") != true {
+            sliding.base = positive("rope_local_base_freq") ?? 10_000
             sliding.scaling = .none
         }
         return (full, sliding)
@@ -107,6 +108,6 @@ extension Settings {
     fileprivate func gemmaScale(_ model: ModelDescription, wide: Int) -> Float {
         guard let attention = model.layers.first?.attention else { return 1 }
         let share = model.layers.count == wide ? model.width / attention.heads : attention.headSize
-        return 1 / Float(number("query_pre_attn_scalar") ?? Double(isGGUF ? share : 256)).squareRoot()
+        return 1 / Float(positive("query_pre_attn_scalar") ?? Double(isGGUF ? share : 256)).squareRoot()
     }
 }

@@ -22,7 +22,7 @@ extension Architecture {
         }
         model.layerInputs = try settings.layerInputs(model, width: 256)
         model.streams = try settings.streams(model)
-        model.head?.cap = Float(settings.number("final_logit_softcapping") ?? 30)
+        model.head?.cap = Float(settings.number("final_logit_softcapping", orNone: 30) ?? 0)
         return model
     }
 }
@@ -51,7 +51,7 @@ extension Settings {
         let sources = try sources(kinds, shared: 15)
         let headSize = model.layers.first?.attention?.headSize ?? 0
         let (full, sliding) = try gemmaRotaries(headSize: headSize)
-        let (norm, window) = (model.finalNorm, count("sliding_window") ?? 512)
+        let (norm, window) = (model.finalNorm, window(orNone: 512))
         for (index, kind) in kinds.enumerated() {
             let slides = kind == "sliding_attention"
             model.layers[index].attention?.scale = 1
@@ -67,7 +67,7 @@ extension Settings {
     fileprivate func shapeFeedForwards(_ model: inout ModelDescription) throws(AIError) {
         let count = model.layers.count
         let usual = (0..<count).map { $0 < 10 && count > 10 ? 0.95 : 0 }
-        let shares = value("activation_sparsity_pattern")?.array?.compactMap(\.double) ?? usual
+        let shares = numbers("activation_sparsity_pattern") ?? usual
         guard shares.count == count, shares.allSatisfy({ (0..<1).contains($0) }) else {
             throw .malformed(path, "activation_sparsity_pattern is not a list of \(count) shares")
         }
@@ -84,7 +84,7 @@ extension Settings {
             obstacles.append("altup_num_inputs \(count)")
             count = 4
         }
-        if let active = number("altup_active_idx"), active != 0 { obstacles.append("altup_active_idx \(active)") }
+        if let active = place("altup_active_idx"), active != 0 { obstacles.append("altup_active_idx \(active)") }
         return .init(count: count, norm: norm, scalesCorrection: flag("altup_correct_scale") ?? true)
     }
 }

@@ -20,7 +20,7 @@ extension Architecture {
         if let rows = model.layerInputs?.vocabulary, rows < model.vocabulary {
             throw .malformed(settings.path, "vocab_size_per_layer_input is \(rows), less than vocab_size")
         }
-        if settings.text("use_bidirectional_attention") == "all" {
+        if settings.value("use_bidirectional_attention")?.string == "all" {
             settings.obstacles.append("use_bidirectional_attention all")
         }
         let hasExperts =
@@ -79,7 +79,7 @@ extension Settings {
             attention.headNorm = model.finalNorm
             attention.valueNorm = model.finalNorm?.epsilon
             attention.rotary = try rotary(attention.headSize, isFull: isFull)
-            attention.window = isFull ? nil : count("sliding_window") ?? 512
+            attention.window = isFull ? nil : window(orNone: isUnified ? 1024 : 512)
             attention.hasKeysAsValues = hasKeysAsValues(index, isFull: isFull)
             if let source = sources[index] {
                 (attention.source, attention.hasKeysAsValues) = (source, false)
@@ -143,10 +143,8 @@ extension Settings {
 
     private mutating func rotary(_ headSize: Int, isFull: Bool) throws(AIError) -> ModelDescription.Rotary {
         if isGGUF {
-            let base = number(isFull ? "rope_theta" : "rope_local_base_freq") ?? (isFull ? 1_000_000 : 10_000)
-            guard base > 0, base.isFinite, headSize % 2 == 0 else {
-                throw .malformed(path, "the rotary embedding has no positive base or heads of \(headSize)")
-            }
+            let base = positive(isFull ? "rope_theta" : "rope_local_base_freq") ?? (isFull ? 1_000_000 : 10_000)
+            guard headSize % 2 == 0 else { throw .malformed(path, "a head of \(headSize) has no pairs") }
             // Pairs that do not turn have a large divisor in rope_freqs, which only these layers use.
             let hasFactors = isFull && stores("rope_freqs.weight") != false
             return ModelDescription.Rotary(base: base, rotated: headSize, hasFactors: hasFactors)

@@ -1,4 +1,5 @@
 import HubCore
+import Libc
 import ModelFormats
 
 /// gpt-oss (https://arxiv.org/abs/2508.10925): a window in every second layer, sinks, biases everywhere, and clamped gates.
@@ -9,14 +10,20 @@ extension Architecture {
     ) { settings throws(AIError) in
         var model = try settings.decoder()
         let kinds = settings.layerKinds(model.layers.count, period: 2)
-        let window = settings.count("sliding_window") ?? 128
+        let window = settings.window(orNone: 128)
         let hasBias = settings.flag("attention_bias") ?? true
+        let saysScaling = settings.isGGUF || settings.has("rope_parameters") || settings.has("rope_scaling")
         for index in model.layers.indices {
             guard var attention = model.layers[index].attention else { continue }
             (attention.hasInputBias, attention.hasOutputBias, attention.hasSinks) = (hasBias, hasBias, true)
             attention.window = kinds[index] == "sliding_attention" ? window : nil
             // GGUF does not say that the ramp's ends are not rounded.
             if settings.isGGUF { attention.rotary?.scaling.roundsNothing() }
+            if !saysScaling {
+                attention.rotary?.scaling = .yarn(
+                    factor: 32, originalPositions: 4096, fast: 32, slow: 1, attention: 0.1 * log(32) + 1,
+                    isTruncated: false)
+            }
             model.layers[index].attention = attention
         }
         for (key, usual) in [("swiglu_limit", 7.0), ("swiglu_alpha", 1.702)] {

@@ -77,7 +77,7 @@ extension Settings {
     /// The width of what every row goes through beside experts; nil for none.
     fileprivate func sharedWidth(usual: Int) -> Int? {
         if isGGUF { return count("shared_expert_intermediate_size") }
-        return has("shared_intermediate_size") ? count("shared_intermediate_size") : usual
+        return has("shared_intermediate_size") ? countIfAny("shared_intermediate_size") : usual
     }
 
     fileprivate mutating func graniteExperts(shared: Int?) throws(AIError) -> ModelDescription.Experts {

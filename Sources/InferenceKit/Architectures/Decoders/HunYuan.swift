@@ -17,7 +17,7 @@ extension Architecture {
         var model = try settings.hunYuan()
         for (key, usual) in [("use_cla", false), ("use_mixed_mlp_moe", true), ("use_qk_norm", true)]
         where settings.flag(key) ?? usual != usual { settings.obstacles.append("\(key) \(!usual)") }
-        if let dense = settings.count("moe_layer_num_skipped") {
+        if let dense = settings.countIfAny("moe_layer_num_skipped") {
             settings.obstacles.append("moe_layer_num_skipped \(dense)")
         }
         let width = try settings.need(settings.configuration.intermediateSize, "intermediate_size")
@@ -61,9 +61,8 @@ extension Settings {
 
     /// - Throws: ``ErrorCode/malformedModel`` for what is no factor.
     fileprivate func alpha() throws(AIError) -> Double? {
-        let scope = object("rope_parameters") ?? object("rope_scaling")
-        guard let alpha = scope?["alpha"]?.double, alpha != 0 else { return nil }
-        guard alpha > 0, alpha.isFinite else { throw .malformed(path, "rope_scaling: alpha is \(alpha)") }
+        guard let alpha = rope.number("alpha"), alpha != 0 else { return nil }
+        guard alpha > 0 else { throw .malformed(path, "rope_scaling: alpha is \(alpha)") }
         return alpha
     }
 }

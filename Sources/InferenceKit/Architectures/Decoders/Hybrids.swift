@@ -41,7 +41,7 @@ extension Architecture {
             SelectiveNames(
                 expand: "mamba_expand", rank: "mamba_dt_rank", stateSize: "mamba_d_state", taps: "mamba_d_conv",
                 convolutionBias: "mamba_conv_bias", bias: "mamba_proj_bias"))
-        let (period, offset) = (settings.count("attn_layer_period") ?? 8, settings.offset("attn_layer_offset", 4))
+        let (period, offset) = (settings.count("attn_layer_period") ?? 8, settings.place("attn_layer_offset") ?? 4)
         let kinds = settings.isGGUF ? try settings.storedKinds(model.layers.count) : []
         for index in model.layers.indices
         where kinds.isEmpty ? index % period != offset : kinds[index] == "linear_attention" {
@@ -51,7 +51,7 @@ extension Architecture {
         if settings.configuration.experts ?? 16 > 1 {
             let experts = try settings.experts(width: settings.configuration.intermediateSize, .init())
             let (every, first) = (
-                settings.count("expert_layer_period") ?? 2, settings.offset("expert_layer_offset", 1)
+                settings.count("expert_layer_period") ?? 2, settings.place("expert_layer_offset") ?? 1
             )
             let isGGUF = settings.isGGUF
             model.mix(experts) { isGGUF ? settings.isSparse($0) : $0 % every == first }
@@ -61,11 +61,6 @@ extension Architecture {
 }
 
 extension Settings {
-    /// A number from 0.
-    fileprivate func offset(_ key: String, _ usual: Int) -> Int {
-        number(key).flatMap { Int(exactly: $0) }.flatMap { $0 >= 0 ? $0 : nil } ?? usual
-    }
-
     /// Puts in Falcon-H1's factors, which are 1 where settings do not say. Those of a matrix's input become ones of its
     /// output, and those of queries, keys and values factors of scores and of the result.
     fileprivate mutating func multiply(
@@ -77,12 +72,9 @@ extension Settings {
             return told
         }
         func factors(_ key: String, _ count: Int) throws(AIError) -> [Float] {
-            guard let list = list(key) else { return Array(repeating: 1, count: count) }
-            let told = list.compactMap(\.double).map { Float($0) }
-            guard list.count == count, told.count == count, told.allSatisfy(\.isFinite) else {
-                throw .malformed(path, "\(key) is not \(count) numbers")
-            }
-            return told
+            guard let told = numbers(key) else { return Array(repeating: 1, count: count) }
+            guard told.count == count else { throw .malformed(path, "\(key) is not \(count) numbers") }
+            return told.map { Float($0) }
         }
         for key in ["projectors_bias", "attention_bias", "mlp_bias", "mamba_proj_bias"] where flag(key) == true {
             obstacles.append(key)

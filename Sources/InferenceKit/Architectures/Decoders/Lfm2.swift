@@ -26,10 +26,7 @@ extension Architecture {
         routing.hasChoiceBias = isGGUF || settings.flag("use_expert_bias") ?? true
         routing.leastSum = 1e-6
         let experts = try settings.experts(width: settings.expertWidth, routing)
-        let dense =
-            isGGUF
-            ? settings.count("first_k_dense_replace") ?? 0
-            : settings.number("num_dense_layers").map { Int($0) } ?? 2
+        let dense = isGGUF ? settings.place("first_k_dense_replace") ?? 0 : settings.place("num_dense_layers") ?? 2
         model.mix(experts) { $0 >= dense }
         return model
     }
@@ -67,7 +64,7 @@ extension Settings {
     /// - Throws: ``ErrorCode/malformedModel`` for a missing size.
     fileprivate mutating func lfm2() throws(AIError) -> ModelDescription {
         var model = try decoder(isTied: true)
-        let epsilon = isGGUF ? configuration.rmsNormEpsilon : number("norm_eps")
+        let epsilon = isGGUF ? configuration.rmsNormEpsilon : epsilon("norm_eps")
         let norm = ModelDescription.Norm(epsilon: Float(epsilon ?? 1e-5))
         model.setNorms(norm)
         if let told = flag("tie_embedding"), !isGGUF { model.head?.isTied = told }

@@ -29,7 +29,7 @@ extension Architecture {
     static let mistral = Architecture("Mistral", ["mistral"], gguf: [], classes: .decoder("Mistral")) {
         settings throws(AIError) in
         var model = try settings.decoder()
-        let window = settings.count("sliding_window")
+        let window = settings.window(orNone: 4096)
         model.eachAttention { $0.window = window }
         return model
     }
@@ -38,7 +38,7 @@ extension Architecture {
     static let ministral = Architecture("Ministral", ["ministral"], gguf: [], classes: .decoder("Ministral")) {
         settings throws(AIError) in
         var model = try settings.decoder()
-        let (window, kinds) = (settings.count("sliding_window"), settings.configuration.layerKinds)
+        let (window, kinds) = (settings.window(orNone: 4096), settings.configuration.layerKinds)
         for index in model.layers.indices {
             let slides = kinds.count == model.layers.count ? kinds[index] == "sliding_attention" : true
             model.layers[index].attention?.window = slides ? window : nil
@@ -51,14 +51,13 @@ extension Architecture {
         "Ministral 3", ["ministral3"], gguf: ["mistral3"], classes: .decoder("Ministral3")
     ) { settings throws(AIError) in
         var model = try settings.decoder()
-        let scope = settings.object("rope_parameters") ?? settings.object("rope_scaling")
-        let window = settings.isGGUF ? nil : settings.count("sliding_window")
-        let told =
-            settings.isGGUF ? settings.number("attn_temperature_scale") : scope?["llama_4_scaling_beta"]?.double
-        let first = scope?["original_max_position_embeddings"]?.double.flatMap { Int(exactly: $0) }
+        let scope = settings.rope
+        let window = settings.isGGUF ? nil : settings.window()
+        let told = settings.isGGUF ? settings.number("attn_temperature_scale") : scope.number("llama_4_scaling_beta")
+        let first = scope.positions("original_max_position_embeddings")
         var temperature: ModelDescription.Temperature?
         if let told, told != 0 {
-            guard Float(told).isFinite, let first, first > 0 else {
+            guard let first else {
                 throw .malformed(
                     settings.path, "llama_4_scaling_beta needs a positive original_max_position_embeddings")
             }

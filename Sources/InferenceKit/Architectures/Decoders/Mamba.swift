@@ -20,7 +20,7 @@ extension Architecture {
         "Falcon Mamba", ["falcon_mamba"], gguf: [], classes: .decoder("FalconMamba"), names: .mamba
     ) { settings throws(AIError) in
         var model = try settings.recurrentDecoder(isTied: true)
-        let epsilon = Float(settings.number("mixer_rms_eps") ?? 1e-6)
+        let epsilon = Float(settings.epsilon("mixer_rms_eps") ?? 1e-6)
         let space = try settings.selectiveSpace(
             width: model.width, norm: ModelDescription.Norm(epsilon: epsilon, hasWeight: false))
         for index in model.layers.indices { model.layers[index].recurrence = .selective(space) }

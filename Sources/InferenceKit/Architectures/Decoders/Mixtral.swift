@@ -7,7 +7,7 @@ extension Architecture {
         "Mixtral", ["mixtral"], gguf: [], classes: .decoder("Mixtral"), names: .mixtral
     ) { settings throws(AIError) in
         var model = try settings.decoder()
-        let window = settings.count("sliding_window")
+        let window = settings.window()
         model.eachAttention { $0.window = window }
         try settings.mixLikeMixtral(&model)
         return model

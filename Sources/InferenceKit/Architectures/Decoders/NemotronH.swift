@@ -49,8 +49,8 @@ extension Settings {
     fileprivate mutating func nemotronH() throws(AIError) -> ModelDescription {
         var model = try decoder()
         let kinds = try halves(model.layers.count)
-        let stored = configuration.rmsNormEpsilon ?? number("layer_norm_eps")
-        let epsilon = isGGUF ? stored : number("layer_norm_epsilon")
+        let stored = configuration.rmsNormEpsilon ?? epsilon("layer_norm_eps")
+        let epsilon = isGGUF ? stored : epsilon("layer_norm_epsilon")
         let norm = ModelDescription.Norm(epsilon: Float(epsilon ?? 1e-5))
         let space = kinds.contains("M") ? try stateSpace(norm, .nemotronH) : nil
         let experts = kinds.contains("E") ? try plainExperts() : nil

@@ -9,7 +9,7 @@ extension Architecture {
         settings throws(AIError) in
         var model = try settings.decoder()
         model.setNorms(.init(kind: .layer(hasBias: false), epsilon: 1e-5, hasWeight: false))
-        let limit = settings.number("clip_qkv").map { Float($0) }
+        let limit = settings.positive("clip_qkv").map { Float($0) }
         model.eachAttention {
             $0.limit = limit
             // llama.cpp's files have permuted rows of queries and keys.
@@ -27,13 +27,13 @@ extension Architecture {
         let norm = model.finalNorm
         model.eachAttention { ($0.headNorm, $0.headNormSpan) = (norm, .width) }
         let isThird = settings.configuration.modelType == "olmo3"
-        guard isThird || settings.isGGUF, let window = settings.count("sliding_window") ?? (isThird ? 4096 : nil)
+        guard isThird || settings.isGGUF, let window = settings.window(orNone: isThird ? 4096 : nil)
         else { return model }
         let headSize = model.layers.first?.attention?.headSize ?? 0
         let kinds = settings.layerKinds(model.layers.count, period: 4)
         let full = try settings.rotary(headSize: headSize, kind: "full_attention", base: 500_000)
         var sliding = try settings.rotary(headSize: headSize, kind: "sliding_attention", base: 500_000)
-        if settings.object("rope_parameters")?["sliding_attention"] == nil { sliding.scaling = .none }
+        if settings.scope("rope_parameters")?.has("sliding_attention") != true { sliding.scaling = .none }
         for index in model.layers.indices {
             let slides = kinds[index] == "sliding_attention"
             model.layers[index].attention?.window = slides ? window : nil
@@ -46,7 +46,7 @@ extension Architecture {
     static let olmoe = Architecture("OLMoE", ["olmoe"], gguf: ["olmoe"], classes: .decoder("Olmoe")) {
         settings throws(AIError) in
         var model = try settings.decoder()
-        let (norm, limit) = (model.finalNorm, settings.number("clip_qkv").map { Float($0) })
+        let (norm, limit) = (model.finalNorm, settings.positive("clip_qkv").map { Float($0) })
         model.eachAttention { ($0.headNorm, $0.headNormSpan, $0.limit) = (norm, .width, limit) }
         let routing = ModelDescription.Routing(renormalizes: settings.flag("norm_topk_prob") ?? false)
         model.mix(try settings.experts(width: settings.configuration.intermediateSize, routing))

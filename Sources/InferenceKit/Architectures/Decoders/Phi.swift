@@ -24,7 +24,7 @@ extension Architecture {
         "Phi-3", ["phi3"], gguf: ["phi3"], classes: .decoder("Phi3"), names: .phi3, ggufTensors: .phi3GGUF
     ) { settings throws(AIError) in
         var model = try settings.decoder()
-        let window = settings.count("sliding_window")
+        let window = settings.window()
         // GGUF does not name longrope: its divisors are tensors.
         if settings.isGGUF, settings.stores("rope_factors_long.weight") == true {
             let scaling = try settings.longScaling()
@@ -45,15 +45,14 @@ extension Architecture {
             .init(kind: .layer(hasBias: true), epsilon: Float(settings.configuration.rmsNormEpsilon ?? 1e-5)))
         var rotary = try settings.rotary(headSize: model.layers[0].attention?.headSize ?? 0, base: 1_000_000)
         if case .long(let short, let long, let original, _) = rotary.scaling {
-            let scope = settings.object("rope_parameters") ?? settings.object("rope_scaling")
-            let (near, far) = (scope?["short_mscale"]?.double, scope?["long_mscale"]?.double)
+            let (near, far) = (settings.rope.number("short_mscale"), settings.rope.number("long_mscale"))
             guard let near, let far else {
                 throw .malformed(settings.path, "rope_scaling has no short_mscale and long_mscale")
             }
             if near != far { settings.obstacles.append("short_mscale \(near) with long_mscale \(far)") }
             rotary.scaling = .long(short: short, long: long, originalPositions: original, attention: near)
         }
-        let window = settings.count("sliding_window")
+        let window = settings.window()
         model.eachAttention { ($0.rotary, $0.window) = (rotary, window) }
         model.head?.hasBias = settings.flag("lm_head_bias") ?? false
         let margin = 2 * Float(settings.number("router_jitter_noise") ?? 0.01)

@@ -24,8 +24,8 @@ extension Architecture {
 extension Settings {
     /// The layers from `max_window_layers` on see a window, if `use_sliding_window` is on.
     func slide(_ model: inout ModelDescription) {
-        guard flag("use_sliding_window") == true, let window = count("sliding_window") else { return }
-        let first = number("max_window_layers").flatMap { Int(exactly: $0) } ?? 28
+        guard flag("use_sliding_window") == true, let window = window(orNone: 4096) else { return }
+        let first = place("max_window_layers") ?? 28
         let listed = configuration.layerKinds
         for index in model.layers.indices {
             let slides = listed.count == model.layers.count ? listed[index] == "sliding_attention" : index >= first

@@ -11,8 +11,8 @@ extension Settings {
     ///   - shared: where the settings do not say.
     /// - Throws: ``ErrorCode/malformedModel`` if there is no such layer.
     func sources(_ kinds: [String], shared usual: Int = 0) throws(AIError) -> [Int?] {
-        let shared = number("num_kv_shared_layers").flatMap { Int(exactly: $0) } ?? usual
-        guard shared >= 0, shared < kinds.count else {
+        let shared = place("num_kv_shared_layers") ?? usual
+        guard shared < kinds.count else {
             throw .malformed(path, "num_kv_shared_layers is \(shared), not below the number of layers")
         }
         let own = kinds.dropLast(shared)
@@ -30,10 +30,8 @@ extension Settings {
     ///
     /// - Parameter width: where the settings do not say.
     func layerInputs(_ model: ModelDescription, width usual: Int) throws(AIError) -> ModelDescription.LayerInputs? {
-        guard number("hidden_size_per_layer_input") ?? Double(usual) != 0, let norm = model.finalNorm else {
-            return nil
-        }
-        let width = try size(value("hidden_size_per_layer_input"), "hidden_size_per_layer_input") ?? usual
+        let key = "hidden_size_per_layer_input"
+        guard let width = has(key) ? countIfAny(key) : usual, width > 0, let norm = model.finalNorm else { return nil }
         let rows =
             try size(value("vocab_size_per_layer_input"), "vocab_size_per_layer_input")
             ?? (isGGUF ? model.vocabulary : 262_144)

@@ -13,15 +13,14 @@ extension Architecture {
         let interval = settings.count("no_rope_layer_interval") ?? 4
         // A 1 means, against the name, that a layer rotates.
         let rotates =
-            settings.has("no_rope_layers")
-            ? settings.numbers("no_rope_layers").map { $0 != 0 } : (1...count).map { $0 % interval != 0 }
+            settings.places("no_rope_layers").map { $0.map { $0 != 0 } } ?? (1...count).map { $0 % interval != 0 }
         guard rotates.count >= count else {
             throw .malformed(settings.path, "no_rope_layers is not a list of \(count) numbers")
         }
         // Listed kinds count, whatever use_sliding_window says.
         let kinds = settings.configuration.layerKinds
         let slides = kinds.count == count || settings.flag("use_sliding_window") == true
-        let window = slides ? settings.count("sliding_window") : nil
+        let window = slides ? settings.window() : nil
         for index in model.layers.indices {
             model.layers[index].attention?.rotary = rotates[index] ? rotary : nil
             let slides = kinds.count == count ? kinds[index] == "sliding_attention" : !rotates[index]

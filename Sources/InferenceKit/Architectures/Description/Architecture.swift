@@ -49,6 +49,20 @@ struct Architecture: Sendable {
         description: ModelDescription, names: TensorNames, obstacles: [String]
     ) {
         var settings = Settings(configuration, stored: stored)
+        do throws(AIError) {
+            let (description, names) = try describe(&settings, stored)
+            // What was made without a value that could not be read counts for nothing, nor does an error of it.
+            if let fault = settings.fault { throw .malformed(settings.path, fault) }
+            return (description, names, settings.obstacles)
+        } catch {
+            throw settings.fault.map { .malformed(settings.path, $0) } ?? error
+        }
+    }
+
+    private func describe(_ settings: inout Settings, _ stored: Set<String>?) throws(AIError) -> (
+        ModelDescription, TensorNames
+    ) {
+        let configuration = settings.configuration
         var chosen = classes[0]
         if let named = configuration.architectures.first {
             let known = classes.filter { $0.name == named }
@@ -61,6 +75,9 @@ struct Architecture: Sendable {
         var description = try describing(&settings)
         var names = names(stored, isGGUF: configuration.isGGUF)
         try chosen.complete(&description, &settings)
+        if description.isCausal, description.encoders.isEmpty, settings.flag("is_causal") == false {
+            description.seeBothSides(&settings)
+        }
         if description.head?.hasTensors == true, let stored, !configuration.isGGUF,
             isBare(stored, configuration, names)
         {
@@ -70,13 +87,13 @@ struct Architecture: Sendable {
         names.heads += classes.flatMap(\.stems).map { $0 + "." }
         // Layers behind the last one guess further tokens. They are not run.
         for behind
-            in 0..<min(8, settings.count("num_nextn_predict_layers") ?? settings.count("num_mtp_layers") ?? 0)
+            in 0..<min(8, settings.place("num_nextn_predict_layers") ?? settings.place("num_mtp_layers") ?? 0)
         {
             names.heads.append("\(names.layer)\(description.layers.count + behind).")
         }
         names = names.choosingExperts(stored)
         try description.check(settings.path)
-        return (description, names, settings.obstacles)
+        return (description, names)
     }
 
     /// The names of which a file's first layer has most.
@@ -100,22 +117,5 @@ struct Architecture: Sendable {
         guard configuration.architectures.isEmpty || isPlain && !names.prefix.isEmpty else { return false }
         let heads = classes.flatMap(\.outside.values) + [names.stems[.head]].compactMap { $0 }
         return !stored.contains { name in heads.contains { name.hasPrefix($0 + ".") } }
-    }
-}
-
-extension ModelDescription {
-    /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other.
-    fileprivate func check(_ path: String) throws(AIError) {
-        if let fault = layers.lazy.compactMap(\.experts?.fault).first { throw .malformed(path, fault) }
-        if let fault = layers.lazy.compactMap(\.recurrence?.fault).first { throw .malformed(path, fault) }
-        for encoder in encoders { try encoder.check(path) }
-        for a in layers.flatMap({ [$0.attention, $0.crossAttention, $0.groupAttention].compactMap { $0 } }) {
-            // What the working memory of a thread has room for; no model has more than 512.
-            guard a.headSize <= 1024 else { throw .malformed(path, "head_dim is \(a.headSize), more than 1024") }
-            guard a.heads % a.kvHeads == 0 else {
-                throw .malformed(
-                    path, "\(a.heads) attention heads are not divisible by \(a.kvHeads) key-value heads")
-            }
-        }
     }
 }

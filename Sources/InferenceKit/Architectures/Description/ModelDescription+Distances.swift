@@ -63,7 +63,8 @@ extension ModelDescription.Distances {
         let exact = count / 2
         guard distance >= exact else { return distance }
         let share = logf(Float(distance) / Float(exact)) / Float(log(Double(furthest) / Double(exact)))
-        return min(exact + Int(share * Float(count - exact)), count - 1)
+        let place = share * Float(count - exact)
+        return place < Float(count - 1 - exact) ? exact + Int(place) : count - 1
     }
 
     private static func far(_ distance: Int, _ exact: Int, _ furthest: Int) -> Int {

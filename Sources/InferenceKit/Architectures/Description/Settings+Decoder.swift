@@ -21,7 +21,7 @@ extension Settings {
         var (kvHeads, inner) = (c.kvHeads, c.intermediateSize)
         if isUneven, kvHeads == nil { kvHeads = try listed("num_key_value_heads", 0) }
         if isUneven, inner == nil { inner = try listed("intermediate_size", 0) }
-        let norm = ModelDescription.Norm(kind: .rms(offset: normOffset), epsilon: Float(c.rmsNormEpsilon ?? 1e-6))
+        let norm = ModelDescription.Norm(kind: .rms(offset: normOffset), epsilon: Float(c.rmsNormEpsilon ?? usualEpsilon))
         let attention = ModelDescription.Attention(
             heads: heads, kvHeads: try need(kvHeads, "num_key_value_heads"), headSize: headSize,
             scale: 1 / Float(headSize).squareRoot(), rotary: try rotary(headSize: headSize),
@@ -55,6 +55,14 @@ extension Settings {
 
     /// The kind of each layer, `sliding_attention` or `full_attention`, by the configuration's list, or else by a
     /// pattern: every `period`-th layer sees everything.
+    ///
+    /// - Parameter usual: the period where `sliding_window_pattern` is not one.
+    func layerKinds(_ count: Int, usual: Int) -> [String] {
+        let listed = configuration.layerKinds
+        if listed.count == count { return listed }
+        return layerKinds(count, period: self.count("sliding_window_pattern") ?? usual)
+    }
+
     func layerKinds(_ count: Int, period: Int) -> [String] {
         let listed = configuration.layerKinds
         if listed.count == count { return listed }

@@ -18,7 +18,7 @@ extension Settings {
             obstacles.append("position_embedding_type \(kind.printable)")
         }
         let norm = ModelDescription.Norm(
-            kind: .layer(hasBias: true), epsilon: Float(number("layer_norm_eps") ?? usual))
+            kind: .layer(hasBias: true), epsilon: Float(epsilon("layer_norm_eps") ?? usual))
         let attention = ModelDescription.Attention(
             heads: heads, kvHeads: heads, headSize: headSize, scale: 1 / Float(headSize).squareRoot(),
             hasInputBias: true, hasOutputBias: true)
@@ -29,7 +29,7 @@ extension Settings {
             attention: attention, feedForward: feedForward, norms: .after, norm: norm)
         return ModelDescription(
             vocabulary: try need(c.vocabulary, "vocab_size"), width: width, maxPositions: positions,
-            embedding: .init(positions: positions, types: count("type_vocab_size") ?? 2, norm: norm),
+            embedding: .init(positions: positions, types: countIfAny("type_vocab_size") ?? 2, norm: norm),
             layers: Array(repeating: layer, count: try layerCount("num_hidden_layers")),
             finalNorm: nil, head: nil, isCausal: false)
     }

@@ -25,7 +25,7 @@ extension Settings {
         -> ModelDescription.Experts
     {
         var experts = try experts(width: expertWidth, routing)
-        if let count = try size(value(name).flatMap { $0.double == 0 ? nil : $0 }, name) {
+        if let count = countIfAny(name) {
             experts.shared = .init(width: count * experts.width)
         }
         return experts
@@ -37,16 +37,15 @@ extension Settings {
     ///   - factor: of the weights, if the settings do not say,
     ///   - groups: and how many of them there are.
     mutating func correctedRouting(factor: Double, groups: Int) throws(AIError) -> ModelDescription.Routing {
-        if !isGGUF {
-            expect("scoring_func", "sigmoid")
-            expect("topk_method", "noaux_tc")
-        }
+        expect("scoring_func", "sigmoid")
+        expect("topk_method", "noaux_tc")
         var routing = ModelDescription.Routing(
             scores: .sigmoid, hasChoiceBias: true, renormalizes: flag("norm_topk_prob") ?? true,
             factor: Float(number("routed_scaling_factor") ?? factor))
         let count = count("n_group") ?? groups
         if count > 1 {
-            routing.groups = .init(count: count, used: try need(self.count("topk_group"), "topk_group"), counted: 2)
+            let used = self.count("topk_group") ?? (groups > 1 ? groups / 2 : nil)
+            routing.groups = .init(count: count, used: try need(used, "topk_group"), counted: 2)
         }
         return routing
     }
@@ -84,7 +83,7 @@ extension Settings {
             }
             return listed.prefix(count).map { $0 == "sparse" }
         }
-        let flags = list("moe_layer_freq")
+        let flags = value("moe_layer_freq")?.array
         if let flags, flags.count < count {
             throw .malformed(path, "moe_layer_freq has \(flags.count) layers")
         }
@@ -92,13 +91,13 @@ extension Settings {
         where frequency.double != 1 && (flags == nil || frequency.double != 0) {
             obstacles.append("moe_layer_freq \(frequency.text())")
         }
-        let dense = number("first_k_dense_replace") ?? Double(flags == nil ? usual : 0)
-        return (0..<count).map { Double($0) >= dense && flags?[$0].double != 0 }
+        let dense = place("first_k_dense_replace") ?? (flags == nil ? usual : 0)
+        return (0..<count).map { $0 >= dense && flags?[$0].double != 0 }
     }
 
     /// Notes a setting that must be another one to be run.
     mutating func expect(_ name: String, _ wanted: String) {
-        guard let told = text(name), told != wanted else { return }
+        guard !isGGUF, let told = text(name), told != wanted else { return }
         obstacles.append("\(name) \(told.printable)")
     }
 
@@ -112,8 +111,8 @@ extension Settings {
     /// Whether a layer of Qwen's mixtures has experts: each `decoder_sparse_step`-th one but for `mlp_only_layers`.
     func isSparse(_ layer: Int) -> Bool {
         if isGGUF { return stores("blk.\(layer).ffn_gate_inp.weight") ?? true }
-        let step = number("decoder_sparse_step").flatMap { Int(exactly: $0) } ?? 1
-        return !numbers("mlp_only_layers").contains(layer) && step > 0 && (layer + 1) % step == 0
+        let step = count("decoder_sparse_step") ?? 1
+        return places("mlp_only_layers")?.contains(layer) != true && (layer + 1) % step == 0
     }
 }
 

@@ -37,7 +37,7 @@ extension Settings {
 
     /// Of layer norms, under any of its names; nil if the settings do not say.
     var layerNormEpsilon: Double? {
-        ["layer_norm_eps", "layer_norm_epsilon", "norm_epsilon", "norm_eps"].lazy.compactMap { number($0) }.first
+        ["layer_norm_eps", "layer_norm_epsilon", "norm_epsilon", "norm_eps"].lazy.compactMap { epsilon($0) }.first
     }
 }
 

@@ -13,14 +13,12 @@ extension Settings {
     ///   - share: of a head that rotates, if the settings do not say.
     /// - Throws: ``ErrorCode/malformedModel`` for values that make no frequencies.
     mutating func rotary(
-        headSize: Int, kind: String? = nil, base usual: Double = 10_000, share usualShare: Double = 1
+        headSize: Int, kind: String? = nil, base usual: Double? = nil, share usualShare: Double = 1
     ) throws(AIError) -> ModelDescription.Rotary {
-        var scope = object("rope_parameters") ?? object("rope_scaling") ?? JSONObject([])
-        if let kind, let own = scope[kind]?.object { scope = own }
-        func value(_ key: String) -> JSON? { scope[key].flatMap { $0.isNull ? nil : $0 } }
-        let base = value("rope_theta")?.double ?? number("rope_theta") ?? usual
-        guard base > 0, base.isFinite else { throw .malformed(path, "rope_theta is not a positive number") }
-        let share = value("partial_rotary_factor")?.double ?? number("partial_rotary_factor") ?? usualShare
+        var scope = rope
+        if let kind, let own = scope.scope(kind) { scope = own }
+        let base = scope.positive("rope_theta") ?? positive("rope_theta") ?? usual ?? usualBase
+        let share = scope.number("partial_rotary_factor") ?? number("partial_rotary_factor") ?? usualShare
         guard share > 0, share <= 1 else {
             throw .malformed(path, "partial_rotary_factor \(share) is not above 0 and at most 1")
         }
@@ -29,49 +27,48 @@ extension Settings {
             throw .malformed(path, "\(rotated) rotating coordinates of a head of \(headSize) are not pairs")
         }
         var rotary = ModelDescription.Rotary(base: base, rotated: rotated)
-        let type = value("rope_type")?.string ?? value("type")?.string ?? "default"
-        let values = RopeScope(members: scope, path: path)
+        let type = scope.text("rope_type") ?? scope.text("type") ?? "default"
         if type == "proportional" {
             guard headSize % 2 == 0 else { throw .malformed(path, "a head of \(headSize) has no pairs") }
             rotary.rotated = headSize
             rotary.scaling = .proportional(
-                turning: rotated / 2, factor: values.has("factor") ? try values.atLeastOne("factor") : 1)
+                turning: rotated / 2, factor: scope.has("factor") ? try atLeastOne("factor", scope) : 1)
             return rotary
         }
         if type == "ntk" {
             // Of GTE alone, whatever the length of the text.
             // https://huggingface.co/Alibaba-NLP/new-impl (`NTKScalingRotaryEmbedding`)
-            let factor = try values.atLeastOne("factor")
+            let factor = try atLeastOne("factor", scope)
             rotary.base *= factor
             rotary.scaling = .linear(factor: pow(factor, 2 / Double(rotated)))
-            if values.has("mixed_b") { obstacles.append("rope_scaling with mixed_b") }
+            if scope.has("mixed_b") { obstacles.append("rope_scaling with mixed_b") }
         } else {
-            rotary.scaling = try scaling(type, values, rotated: rotated)
+            rotary.scaling = try scaling(type, scope, rotated: rotated)
         }
         return rotary
     }
 
-    private mutating func scaling(_ type: String, _ scope: RopeScope, rotated: Int) throws(AIError)
+    private mutating func scaling(_ type: String, _ scope: SettingScope, rotated: Int) throws(AIError)
         -> ModelDescription.Rotary.Scaling
     {
         let positions = configuration.maxPositions
-        let original = try scope.count("original_max_position_embeddings")
-        let outer = count("original_max_position_embeddings")
+        let original = scope.positions("original_max_position_embeddings")
+        let outer = self.positions("original_max_position_embeddings")
         switch type {
         case "default", "none", "mrope": return .none
-        case "linear": return .linear(factor: try scope.atLeastOne("factor"))
+        case "linear": return .linear(factor: try atLeastOne("factor", scope))
         case "dynamic":
             return .dynamic(
-                factor: try scope.atLeastOne("factor"),
+                factor: try atLeastOne("factor", scope),
                 originalPositions: try need(positions, "max_position_embeddings"))
         case "llama3":
-            let (low, high) = (try scope.number("low_freq_factor"), try scope.number("high_freq_factor"))
-            guard Float(low) > 0, Float(high) > Float(low), Float(high).isFinite else {
+            let (low, high) = (try factor("low_freq_factor", scope), try factor("high_freq_factor", scope))
+            guard Float(low) > 0, Float(high) > Float(low) else {
                 throw .malformed(
                     path, "rope_scaling llama3 needs low_freq_factor below high_freq_factor, both positive")
             }
             return .llama3(
-                factor: Float(try scope.atLeastOne("factor")), lowFrequencyFactor: Float(low),
+                factor: Float(try atLeastOne("factor", scope)), lowFrequencyFactor: Float(low),
                 highFrequencyFactor: Float(high),
                 originalPositions: try need(original, "original_max_position_embeddings in rope_scaling"))
         case "yarn": return try yarn(scope, try need(original ?? outer ?? positions, "max_position_embeddings"))
@@ -83,84 +80,59 @@ extension Settings {
         }
     }
 
-    private func yarn(_ scope: RopeScope, _ original: Int) throws(AIError) -> ModelDescription.Rotary.Scaling {
+    private func yarn(_ scope: SettingScope, _ original: Int) throws(AIError) -> ModelDescription.Rotary.Scaling {
         let factor =
             scope.has("factor")
-            ? try scope.atLeastOne("factor") : Double(configuration.maxPositions ?? original) / Double(original)
+            ? try atLeastOne("factor", scope) : Double(configuration.maxPositions ?? original) / Double(original)
         func mscale(_ weight: Double) -> Double { factor <= 1 ? 1 : 0.1 * weight * log(factor) + 1 }
         var attention = mscale(1)
-        if scope.has("attention_factor") {
-            attention = try scope.number("attention_factor")
-        } else if let one = scope.members["mscale"]?.double, let all = scope.members["mscale_all_dim"]?.double,
-            one != 0, all != 0
-        {
+        if let told = scope.positive("attention_factor") {
+            attention = told
+        } else if let one = scope.number("mscale"), let all = scope.number("mscale_all_dim"), one != 0, all != 0 {
             attention = mscale(one) / mscale(all)
         }
-        let fast = scope.has("beta_fast") ? try scope.number("beta_fast") : 32
-        let slow = scope.has("beta_slow") ? try scope.number("beta_slow") : 1
-        guard fast > 0, slow > 0, attention.isFinite else {
-            throw .malformed(path, "rope_scaling yarn needs positive beta_fast and beta_slow")
-        }
+        let (fast, slow) = (scope.positive("beta_fast") ?? 32, scope.positive("beta_slow") ?? 1)
         return .yarn(
             factor: factor, originalPositions: original, fast: fast, slow: slow, attention: attention,
-            isTruncated: scope.members["truncate"]?.bool ?? true)
+            isTruncated: scope.flag("truncate") ?? true)
     }
 
     /// longrope of a GGUF file.
     func longScaling() throws(AIError) -> ModelDescription.Rotary.Scaling {
-        let scope = RopeScope(members: object("rope_scaling") ?? JSONObject([]), path: path)
-        let original = try scope.count("original_max_position_embeddings")
-        return try long(scope, try need(original, "rope.scaling.original_context_length"), 0)
+        let original = rope.positions("original_max_position_embeddings")
+        return try long(rope, try need(original, "rope.scaling.original_context_length"), 0)
     }
 
-    private func long(_ scope: RopeScope, _ original: Int, _ rotated: Int) throws(AIError)
+    private func long(_ scope: SettingScope, _ original: Int, _ rotated: Int) throws(AIError)
         -> ModelDescription.Rotary.Scaling
     {
         // GGUF keeps the divisors in tensors.
-        let short = isGGUF ? [] : try scope.divisors("short_factor", rotated / 2)
-        let long = isGGUF ? [] : try scope.divisors("long_factor", rotated / 2)
+        let short = isGGUF ? [] : try divisors("short_factor", rotated / 2, scope)
+        let long = isGGUF ? [] : try divisors("long_factor", rotated / 2, scope)
         let factor = Double(configuration.maxPositions ?? original) / Double(original)
-        var attention = factor <= 1 ? 1 : sqrt(1 + log(factor) / log(Double(original)))
-        if scope.has("attention_factor") { attention = try scope.number("attention_factor") }
+        let usual = factor <= 1 ? 1 : sqrt(1 + log(factor) / log(Double(original)))
+        let attention = scope.positive("attention_factor") ?? usual
         return .long(short: short, long: long, originalPositions: original, attention: attention)
     }
-}
 
-/// The settings of one rope scaling.
-private struct RopeScope {
-    let members: JSONObject
-    let path: String
-
-    func has(_ key: String) -> Bool { members[key].map { !$0.isNull } ?? false }
-
-    func number(_ key: String) throws(AIError) -> Double {
-        guard let number = members[key]?.double, number.isFinite else {
-            throw .malformed(path, "rope_scaling has no \(key)")
-        }
+    private func factor(_ key: String, _ scope: SettingScope) throws(AIError) -> Double {
+        guard let number = scope.number(key) else { throw .malformed(path, "\(scope.name) has no \(key)") }
         return number
     }
 
     /// As float32, in which factors are used.
-    func atLeastOne(_ key: String) throws(AIError) -> Double {
-        let number = try number(key)
-        guard Float(number) >= 1, Float(number).isFinite else {
-            throw .malformed(path, "rope_scaling: \(key) is \(number), not at least 1")
+    private func atLeastOne(_ key: String, _ scope: SettingScope) throws(AIError) -> Double {
+        let number = try factor(key, scope)
+        guard Float(number) >= 1 else {
+            throw .malformed(path, "\(scope.name): \(key) is \(number), not at least 1")
         }
         return number
     }
 
-    func count(_ key: String) throws(AIError) -> Int? {
-        guard has(key) else { return nil }
-        guard let count = Int(exactly: try number(key)), count > 0 else {
-            throw .malformed(path, "rope_scaling: \(key) is not a positive whole number")
-        }
-        return count
-    }
-
-    func divisors(_ key: String, _ count: Int) throws(AIError) -> [Double] {
-        let numbers = (members[key]?.array ?? []).compactMap(\.double)
-        guard numbers.count == count, numbers.allSatisfy({ $0 > 0 && $0.isFinite }) else {
-            throw .malformed(path, "rope_scaling: \(key) is not a list of \(count) positive numbers")
+    private func divisors(_ key: String, _ count: Int, _ scope: SettingScope) throws(AIError) -> [Double] {
+        let numbers = scope.numbers(key) ?? []
+        guard numbers.count == count, numbers.allSatisfy({ $0 > 0 }) else {
+            throw .malformed(path, "\(scope.name): \(key) is not a list of \(count) positive numbers")
         }
         return numbers
     }

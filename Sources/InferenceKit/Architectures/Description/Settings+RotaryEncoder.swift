@@ -16,7 +16,7 @@ extension Settings {
         let width = try need(c.hiddenSize, "hidden_size")
         let heads = try need(c.heads, "num_attention_heads")
         let headSize = try need(c.headSize, "head_dim")
-        let epsilon = number("layer_norm_eps") ?? number("layer_norm_epsilon") ?? number("norm_eps") ?? usual
+        let epsilon = layerNormEpsilon ?? usual
         let norm = ModelDescription.Norm(kind: .layer(hasBias: true), epsilon: Float(epsilon))
         let attention = ModelDescription.Attention(
             heads: heads, kvHeads: heads, headSize: headSize, scale: 1 / Float(headSize).squareRoot(),
@@ -28,7 +28,7 @@ extension Settings {
         return ModelDescription(
             vocabulary: try need(c.vocabulary, "vocab_size"), width: width,
             maxPositions: try need(c.maxPositions, "max_position_embeddings"),
-            embedding: .init(types: has("type_vocab_size") ? count("type_vocab_size") : types, norm: norm),
+            embedding: .init(types: has("type_vocab_size") ? countIfAny("type_vocab_size") : types, norm: norm),
             layers: Array(repeating: layer, count: try layerCount("num_hidden_layers")),
             finalNorm: nil, head: nil, isCausal: false)
     }

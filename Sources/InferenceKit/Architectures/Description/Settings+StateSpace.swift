@@ -62,7 +62,9 @@ extension Settings {
 
     /// Numbers in a head: a setting, or by the width that `mamba_expand` makes.
     private func spaceHead(_ names: SpaceNames, _ heads: Int) throws(AIError) -> Int {
-        if names.headSize.contains(where: { count($0) != nil }) { return try spaceSize(names.headSize) }
+        if names.headSize.contains(where: { has($0) && value($0)?.string != "auto" }) {
+            return try spaceSize(names.headSize)
+        }
         let width = try need(configuration.hiddenSize, "hidden_size")
         let all = count("mamba_d_ssm") ?? width * (count("mamba_expand") ?? 2)
         guard all % heads == 0, all > 0 else {
@@ -74,7 +76,7 @@ extension Settings {
     /// The time steps that there may be.
     private func steps(_ names: SpaceNames) throws(AIError) -> ClosedRange<Float> {
         if !names.leastStep.isEmpty {
-            return Float(names.leastStep.compactMap { number($0) }.first ?? 0.001)...(.infinity)
+            return Float(names.leastStep.compactMap { epsilon($0) }.first ?? 0.001)...(.infinity)
         }
         guard let limit = list("time_step_limit") else { return 0...(.infinity) }
         // transformers 5 writes infinity as an object.
@@ -93,12 +95,12 @@ extension Settings {
     ) throws(AIError) -> ModelDescription.SelectiveSpace {
         let names = isGGUF ? SelectiveNames() : usual
         expect("hidden_act", "silu")
-        let expanded = ((number(names.expand) ?? 2) * Double(width)).rounded(.down)
+        let expanded = ((positive(names.expand) ?? 2) * Double(width)).rounded(.down)
         let channels = try isGGUF ? spaceSize(["inner_size"]) : need(Int(exactly: expanded), "whole expand")
         guard (1...65_536).contains(channels) else {
             throw .malformed(path, "its state space has \(channels) channels, not 1 to 65536")
         }
-        let rank = try text(names.rank) == "auto" ? (width + 15) / 16 : spaceSize([names.rank])
+        let rank = try value(names.rank)?.string == "auto" ? (width + 15) / 16 : spaceSize([names.rank])
         return ModelDescription.SelectiveSpace(
             stateSize: try spaceSize([names.stateSize]), stepRank: rank,
             convolution: .init(
@@ -117,7 +119,7 @@ extension Settings {
     /// A decoder whose layers have one half, a recurrence after a norm.
     mutating func recurrentDecoder(isTied: Bool) throws(AIError) -> ModelDescription {
         let width = try need(configuration.hiddenSize, "hidden_size")
-        let epsilon = number("layer_norm_epsilon") ?? configuration.rmsNormEpsilon ?? 1e-5
+        let epsilon = epsilon("layer_norm_epsilon") ?? configuration.rmsNormEpsilon ?? 1e-5
         let norm = ModelDescription.Norm(epsilon: Float(epsilon))
         let layer = ModelDescription.Layer(norms: .before, norm: norm)
         return ModelDescription(

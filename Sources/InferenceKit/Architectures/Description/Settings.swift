@@ -2,18 +2,20 @@ import HubCore
 import ModelFormats
 
 /// A configuration as an architecture reads it: `config.json`, or the metadata of a GGUF file under the same names.
-struct Settings {
+struct Settings: SettingValues {
     let configuration: ModelConfiguration
-    private let members: JSONObject
+    let members: JSONObject
     /// What cannot be run, each a noun phrase.
     var obstacles: [String] = []
 
     /// The names of the stored tensors; nil if unknown.
     private let stored: Set<String>?
+    private let noted: FaultList
 
-    init(_ configuration: ModelConfiguration, stored: Set<String>?) {
+    init(_ configuration: ModelConfiguration, stored: Set<String>?, noted: FaultList = FaultList()) {
         self.configuration = configuration
         self.stored = stored
+        self.noted = noted
         members = configuration.settings
     }
 
@@ -21,19 +23,25 @@ struct Settings {
     /// Whether it is a GGUF file: some facts are in other places, or said by tensors.
     var isGGUF: Bool { configuration.isGGUF }
 
-    func value(_ key: String) -> JSON? { members[key].flatMap { $0.isNull ? nil : $0 } }
-    func has(_ key: String) -> Bool { value(key) != nil }
-    func object(_ key: String) -> JSONObject? { value(key)?.object }
-    func text(_ key: String) -> String? { value(key)?.string }
-    func flag(_ key: String) -> Bool? { value(key)?.bool }
-    func number(_ key: String) -> Double? { value(key)?.double }
-    /// A whole number from 1.
-    func count(_ key: String) -> Int? {
-        value(key)?.double.flatMap { Int(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
+    /// The first fault of a value that was read; nil for none.
+    var fault: String? { noted.faults.first }
+
+    func note(_ fault: String) { noted.faults.append(fault) }
+
+    /// An object among them; nil if there is none.
+    func scope(_ key: String) -> SettingScope? { object(key).map { SettingScope(key, $0, noted) } }
+
+    /// What the files say of the rotary embedding, under its name since transformers 5 or the one before.
+    var rope: SettingScope {
+        scope("rope_parameters") ?? scope("rope_scaling") ?? SettingScope("rope_parameters", [:], noted)
     }
-    func numbers(_ key: String) -> [Int] { value(key)?.array?.compactMap { $0.int.map { Int($0) } } ?? [] }
-    func list(_ key: String) -> [JSON]? { value(key)?.array }
-    func texts(_ key: String) -> [String]? { value(key)?.array?.compactMap(\.string) }
+
+    /// Those of a part that has settings of its own, whose faults count as these.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel``.
+    func part(_ members: JSONObject) throws(AIError) -> Settings {
+        Settings(try ModelConfiguration(.object(members), path: path), stored: nil, noted: noted)
+    }
 
     /// Whether the file has a tensor; nil if unknown.
     func stores(_ tensor: String) -> Bool? { stored?.contains(tensor) }
@@ -61,14 +69,12 @@ struct Settings {
         return try size(list[layer], key)
     }
 
-    /// A size from 1 to 2^31 - 1, so that products of two cannot overflow; nil if there is none.
+    /// A size; nil if there is none.
     ///
     /// - Throws: ``ErrorCode/malformedModel`` for what is not a size.
     func size(_ value: JSON?, _ name: String) throws(AIError) -> Int? {
         guard let value, !value.isNull else { return nil }
-        guard let size = value.double.flatMap({ Int(exactly: $0) }), (1...Int(Int32.max)).contains(size) else {
-            throw .malformed(path, "\(name) is not a size")
-        }
+        guard let size = value.whole(in: SettingLimits.sizes) else { throw .malformed(path, "\(name) is not a size") }
         return size
     }
 

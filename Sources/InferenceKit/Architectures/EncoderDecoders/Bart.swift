@@ -79,7 +79,7 @@ extension Settings {
         -> ModelDescription
     {
         let width = try need(configuration.hiddenSize, "d_model")
-        let heads = try need(count("\(name)_attention_heads"), "\(name)_attention_heads")
+        let heads = try need(count("\(name)_attention_heads", in: SettingLimits.heads), "\(name)_attention_heads")
         guard width % heads == 0 else {
             throw .malformed(path, "d_model \(width) is not divisible by \(heads) heads")
         }

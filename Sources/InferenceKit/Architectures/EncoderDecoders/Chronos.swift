@@ -30,7 +30,7 @@ extension Settings {
                 throw .malformed(path, "n_tokens is \(paths.tokens), more than vocab_size, \(d.vocabulary)")
             }
             // A series and its end.
-            d.maxPositions = max(d.maxPositions, forecast.contextLength + 1, forecast.horizon + 1)
+            d.maxPositions = max(forecast.contextLength, forecast.horizon) + 1
             d.encoders[0].maxPositions = d.maxPositions
         case .quantiles(let quantiles):
             d = quantiles.hasDecoder ? try t5() : try chronos2()
@@ -61,7 +61,7 @@ extension Settings {
     private mutating func chronos2() throws(AIError) -> ModelDescription {
         let c = configuration
         let norm = ModelDescription.Norm(
-            kind: .rms(offset: 0), epsilon: Float(number("layer_norm_epsilon") ?? 1e-6))
+            kind: .rms(offset: 0), epsilon: Float(epsilon("layer_norm_epsilon") ?? 1e-6))
         let heads = try need(c.heads, "num_heads")
         let size = try need(c.headSize, "d_kv")
         var attention = ModelDescription.Attention(heads: heads, kvHeads: heads, headSize: size, scale: 1)
@@ -72,7 +72,7 @@ extension Settings {
                 activation: activation(text("feed_forward_proj") ?? "relu", default: .relu), isGated: false),
             norms: .before, norm: norm)
         layer.groupAttention = attention
-        attention.rotary = .init(base: number("rope_theta") ?? 10_000, rotated: size)
+        attention.rotary = .init(base: positive("rope_theta") ?? 10_000, rotated: size)
         layer.attention = attention
         return ModelDescription(
             vocabulary: 1, width: try need(c.hiddenSize, "d_model"), maxPositions: 1,

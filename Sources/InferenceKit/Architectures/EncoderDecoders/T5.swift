@@ -17,7 +17,7 @@ extension Settings {
         let width = try need(c.hiddenSize, "d_model")
         let heads = try need(c.heads, "num_heads")
         let norm = ModelDescription.Norm(
-            kind: .rms(offset: 0), epsilon: Float(number("layer_norm_epsilon") ?? 1e-6))
+            kind: .rms(offset: 0), epsilon: Float(epsilon("layer_norm_epsilon") ?? 1e-6))
         let attention = ModelDescription.Attention(
             heads: heads, kvHeads: heads, headSize: try need(c.headSize, "d_kv"), scale: 1)
         let projection = text("feed_forward_proj") ?? "relu"

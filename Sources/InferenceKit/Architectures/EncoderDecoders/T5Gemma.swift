@@ -10,7 +10,7 @@ extension Architecture {
         guard let part = settings.configuration.encoder else {
             throw .malformed(settings.path, "it has no encoder")
         }
-        var reading = Settings(try ModelConfiguration(.object(part), path: settings.path), stored: nil)
+        var reading = try settings.part(part)
         var encoder = try reading.gemma2()
         settings.obstacles += reading.obstacles
         (encoder.isCausal, encoder.head, encoder.task) = (false, nil, .embedding)

@@ -13,7 +13,10 @@ extension Architecture {
             .labels("BertForSequenceClassification", pooler: "pooler.dense"),
             .tokenLabels("BertForTokenClassification"),
         ], names: .bert, ggufTensors: .bertGGUF
-    ) { settings throws(AIError) in try settings.encoder() }
+    ) { settings throws(AIError) in
+        settings.refuse(["is_decoder"]) { $0.flag($1) == true }
+        return try settings.encoder()
+    }
 
     static let roberta = roberta("RoBERTa", "roberta", "Roberta")
     static let xlmRoberta = roberta("XLM-RoBERTa", "xlm-roberta", "XLMRoberta")
@@ -33,9 +36,10 @@ extension Architecture {
                 .tokenLabels("\(stem)ForTokenClassification"),
             ], names: .bert("roberta.")
         ) { settings throws(AIError) in
+            settings.refuse(["is_decoder"]) { $0.flag($1) == true }
             var model = try settings.encoder()
-            let padding = settings.number("pad_token_id").flatMap { Int(exactly: $0) } ?? 1
-            guard (0..<model.maxPositions - 1).contains(padding) else {
+            let padding = settings.place("pad_token_id") ?? 1
+            guard padding < model.maxPositions - 1 else {
                 throw .malformed(
                     settings.path, "pad_token_id \(padding) leaves none of \(model.maxPositions) positions")
             }
@@ -62,6 +66,7 @@ extension Architecture {
         names: .bert(
             "electra.", [.embeddingProjection: "embeddings_project"], heads: ["discriminator_predictions."])
     ) { settings throws(AIError) in
+        settings.refuse(["is_decoder"]) { $0.flag($1) == true }
         var model = try settings.encoder()
         let narrow = settings.count("embedding_size") ?? 128
         if narrow != model.width { model.embedding.projection = .last(from: narrow) }

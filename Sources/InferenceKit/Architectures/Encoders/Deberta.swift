@@ -25,10 +25,10 @@ extension Architecture {
     ) { settings throws(AIError) in
         let kinds = Set(settings.scoreKinds).intersection(["c2p", "p2c"])
         var model = try settings.deberta(factor: 1 + kinds.count)
-        if let size = settings.count("conv_kernel_size") { settings.obstacles.append("conv_kernel_size \(size)") }
+        if let size = settings.countIfAny("conv_kernel_size") { settings.obstacles.append("conv_kernel_size \(size)") }
         guard settings.flag("relative_attention") == true else { return model }
         let reach = try settings.reach(model)
-        let buckets = settings.count("position_buckets")
+        let buckets = settings.placeIfAny("position_buckets").flatMap { $0 == 0 ? nil : $0 }
         if let buckets, !(2...1 << 20).contains(buckets) {
             throw .malformed(settings.path, "position_buckets is \(buckets), not from 2 to \(1 << 20)")
         }
@@ -46,7 +46,7 @@ extension Architecture {
 extension Settings {
     /// What is added to the scores of content with content: `c2p`, `p2c`.
     fileprivate var scoreKinds: [String] {
-        if let text = text("pos_att_type") {
+        if let text = value("pos_att_type")?.string {
             return text.lowercased().split(separator: "|", omittingEmptySubsequences: false)
                 .map { $0.filter { !$0.isWhitespace } }
         }
@@ -55,7 +55,7 @@ extension Settings {
 
     /// The furthest distance that has a row of its own.
     fileprivate func reach(_ model: ModelDescription) throws(AIError) -> Int {
-        let reach = count("max_relative_positions") ?? model.maxPositions
+        let reach = placeIfAny("max_relative_positions").flatMap { $0 == 0 ? nil : $0 } ?? model.maxPositions
         // No table in the file bounds the positions.
         guard max(reach, model.maxPositions) <= 1 << 20 else {
             throw .malformed(path, "it has \(max(reach, model.maxPositions)) positions, more than \(1 << 20)")
@@ -66,7 +66,7 @@ extension Settings {
     /// - Parameter factor: the number of products that a score is the sum of.
     fileprivate mutating func deberta(factor: Int) throws(AIError) -> ModelDescription {
         var model = try encoder(epsilon: 1e-7)
-        model.embedding.types = count("type_vocab_size")
+        model.embedding.types = countIfAny("type_vocab_size")
         if flag("position_biased_input") == false { model.embedding.positions = nil }
         if let narrow = count("embedding_size"), narrow != model.width {
             obstacles.append("embedding_size \(narrow)")

@@ -25,7 +25,7 @@ extension Architecture {
         case "rotary": break
         case "absolute":
             // Positions are counted from the one behind the padding's.
-            let offset = (settings.number("pad_token_id").flatMap { Int(exactly: $0) } ?? 1) + 1
+            let offset = (settings.place("pad_token_id") ?? 1) + 1
             model.embedding.positions = model.maxPositions
             model.embedding.positionOffset = offset
             model.maxPositions = max(1, model.maxPositions - offset)
@@ -33,7 +33,7 @@ extension Architecture {
         case let kind: settings.obstacles.append("position_embedding_type \(kind.printable)")
         }
         if settings.flag("token_dropout") == true {
-            let mask = settings.number("mask_token_id").flatMap { Int(exactly: $0) }
+            let mask = settings.place("mask_token_id")
             model.embedding.masking = .init(id: try settings.need(mask, "mask_token_id"))
         }
         settings.refuse(["is_folding_model", "is_decoder"]) { $0.flag($1) == true }

@@ -16,7 +16,7 @@ extension Architecture {
         ], names: .jinaV3, otherNames: [.flash], ggufTensors: .jinaGGUF
     ) { settings throws(AIError) in
         var model = try settings.rotaryEncoder(
-            base: settings.number("rotary_emb_base") ?? 20_000, types: 1, epsilon: 1e-5)
+            base: settings.positive("rotary_emb_base") ?? 20_000, types: 1, epsilon: 1e-5)
         let activation = settings.activation(settings.configuration.activation, default: .gelu)
         model.eachFeedForward { $0.activation = activation }
         model.additions = settings.texts("lora_adaptations") ?? []

@@ -75,7 +75,7 @@ extension ModelClass {
                 dense: .init(
                     width: d.width, activation: d.layers.first?.feedForward?.activation,
                     norm: .init(
-                        kind: .layer(hasBias: true), epsilon: Float(settings.number("layer_norm_eps") ?? 1e-12))),
+                        kind: .layer(hasBias: true), epsilon: Float(settings.epsilon("layer_norm_eps") ?? 1e-12))),
                 isTied: settings.isTied(default: true) && settings.stores(stem + ".decoder.weight") != true,
                 rest: d.width - (d.embedding.width ?? d.width), hasBias: true)
         }

@@ -10,13 +10,13 @@ extension Architecture {
             .base("ModernBertModel"), .modernMasked, .modernLabels, .modernTokenLabels,
         ], names: .modernBert, ggufTensors: .modernGGUF
     ) { settings throws(AIError) in
-        let global = settings.number("global_rope_theta") ?? 160_000
+        let global = settings.positive("global_rope_theta") ?? 160_000
         var model = try settings.rotaryEncoder(base: global, types: nil, epsilon: 1e-5)
         let norm = ModelDescription.Norm(
             kind: .layer(hasBias: settings.flag("norm_bias") ?? false), epsilon: model.layers[0].norm.epsilon)
         (model.embedding.norm, model.embedding.types, model.finalNorm) = (norm, nil, norm)
         let headSize = model.layers[0].attention?.headSize ?? 0
-        let local = settings.number("local_rope_theta") ?? settings.number("rope_local_base_freq") ?? 10_000
+        let local = settings.positive("local_rope_theta") ?? settings.positive("rope_local_base_freq") ?? 10_000
         let full = try settings.rotary(headSize: headSize, kind: "full_attention", base: global)
         var sliding = try settings.rotary(headSize: headSize, kind: "sliding_attention", base: local)
         if settings.isGGUF { sliding.base = local }
@@ -25,7 +25,7 @@ extension Architecture {
         )
         let activation = settings.activation(settings.configuration.activation, default: .gelu)
         // As many positions to each side as half of this, and the position itself.
-        let window = (settings.count("local_attention") ?? settings.count("sliding_window") ?? 128) / 2 + 1
+        let window = (settings.positions("local_attention") ?? settings.positions("sliding_window") ?? 128) / 2 + 1
         let kinds = settings.modernKinds(model.layers.count)
         for index in model.layers.indices {
             let slides = kinds[index] == "sliding_attention"

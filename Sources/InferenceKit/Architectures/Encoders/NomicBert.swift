@@ -16,7 +16,7 @@ extension Architecture {
             .tokenLabels("NomicBertForTokenClassification"),
         ], names: .nomicBert, otherNames: [.nomicBertToday], ggufTensors: .nomicGGUF
     ) { settings throws(AIError) in
-        var model = try settings.rotaryEncoder(base: settings.number("rotary_emb_base") ?? 1000, types: 2)
+        var model = try settings.rotaryEncoder(base: settings.positive("rotary_emb_base") ?? 1000, types: 2)
         settings.refuse(["prenorm", "causal", "parallel_block", "use_rms_norm"]) { $0.flag($1) == true }
         settings.refuse(["moe_every_n_layers", "rotary_emb_scale_base"]) { $0.number($1) ?? 0 != 0 }
         settings.refuse(["rotary_emb_fraction"]) { $0.number($1) ?? 1 != 1 }
@@ -30,8 +30,8 @@ extension Architecture {
             ($0.hasInputBias, $0.hasOutputBias) = (hasBias, hasBias)
         }
         // The base grows behind the positions of training.
-        if let factor = settings.number("rotary_scaling_factor") {
-            let trained = try settings.need(settings.count("max_trained_positions"), "max_trained_positions")
+        if let factor = settings.positive("rotary_scaling_factor") {
+            let trained = try settings.need(settings.positions("max_trained_positions"), "max_trained_positions")
             model.eachAttention { $0.rotary?.scaling = .dynamic(factor: factor, originalPositions: trained) }
         }
         let (activation, isGated) = settings.nomicActivation()
@@ -57,8 +57,7 @@ extension Settings {
     /// Adds the settings for which something holds to the obstacles.
     mutating func refuse(_ keys: [String], where isForeign: (Settings, String) -> Bool) {
         for key in keys where isForeign(self, key) {
-            let value = text(key) ?? number(key).map { "\($0)" } ?? flag(key).map { "\($0)" } ?? ""
-            obstacles.append("\(key) \(value)".printable)
+            obstacles.append("\(key) \(value(key)?.text() ?? "")".printable)
         }
     }
 }

@@ -12,7 +12,7 @@ extension Architecture {
         let heads = try settings.need(c.heads, "n_head")
         let headSize = try settings.need(c.headSize, "head_dim")
         let positions = try settings.need(c.maxPositions, "n_positions")
-        let epsilon = settings.number("layer_norm_epsilon") ?? settings.number("layer_norm_eps") ?? 1e-5
+        let epsilon = settings.epsilon("layer_norm_epsilon") ?? settings.epsilon("layer_norm_eps") ?? 1e-5
         let norm = ModelDescription.Norm(kind: .layer(hasBias: true), epsilon: Float(epsilon))
         if settings.flag("scale_attn_by_inverse_layer_idx") == true {
             settings.obstacles.append("scale_attn_by_inverse_layer_idx")

@@ -10,7 +10,7 @@ extension Architecture {
         var model = try settings.plainDecoder(inner: "n_inner", activation: .geluTanh)
         model.placeNorms(.parallel(sharesNorm: true))
         let headSize = model.layers.first?.attention?.headSize ?? 0
-        let rotated = settings.has("rotary_dim") ? settings.count("rotary_dim") ?? 0 : min(64, headSize)
+        let rotated = settings.count("rotary_dim") ?? min(64, headSize)
         var rotary = try settings.rotary(headSize: headSize, share: Double(rotated) / Double(headSize))
         rotary.isAdjacent = true
         model.eachAttention {

@@ -12,7 +12,7 @@ extension Architecture {
         model.embedding.positions = model.maxPositions
         model.head?.isTied = settings.isTied(default: true)
         model.eachAttention { ($0.scale, $0.hasInputBias) = (1, false) }
-        let window = settings.count("window_size") ?? 256
+        let window = settings.positions("window_size") ?? 256
         let kinds = settings.neoKinds(model.layers.count)
         guard kinds.count == model.layers.count, kinds.allSatisfy({ ["global", "local"].contains($0) }) else {
             throw .malformed(
@@ -35,7 +35,7 @@ extension Settings {
             else {
                 return []
             }
-            for _ in 0..<max(0, min(times, Int64(count))) { kinds += pattern }
+            for _ in 0..<max(0, min(times, Int64(count))) where kinds.count <= count { kinds += pattern }
         }
         return has("attention_types") ? kinds : (0..<count).map { $0 % 2 == 0 ? "global" : "local" }
     }

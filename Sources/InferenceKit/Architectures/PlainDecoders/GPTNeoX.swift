@@ -13,7 +13,7 @@ extension Architecture {
         if settings.flag("use_parallel_residual") ?? true { model.placeNorms(.parallel(sharesNorm: false)) }
         let rotary = try settings.rotary(
             headSize: model.layers.first?.attention?.headSize ?? 0,
-            base: settings.number("rotary_emb_base") ?? 10_000,
+            base: settings.positive("rotary_emb_base") ?? 10_000,
             share: settings.number("rotary_pct") ?? 0.25)
         let hasBias = settings.flag("attention_bias") ?? true
         model.eachAttention {

@@ -9,18 +9,18 @@ extension Architecture {
         var model = try settings.plainDecoder(inner: nil, hasBias: false)
         model.setNorms(.init(kind: .layer(hasBias: false), epsilon: model.layers[0].norm.epsilon))
         model.head?.isTied = settings.isTied(default: true)
-        if let type = settings.object("attn_config")?["attn_type"]?.string, type != "multihead_attention" {
+        if let type = settings.scope("attn_config")?.text("attn_type"), type != "multihead_attention" {
             settings.obstacles.append("attn_type \(type.printable)")
         }
         for (key, usual) in [("no_bias", true)] where settings.flag(key) == !usual {
             settings.obstacles.append("\(key) \(!usual)")
         }
-        let attention = settings.object("attn_config")
+        let attention = settings.scope("attn_config")
         for (key, usual) in [("alibi", true), ("qk_ln", false), ("prefix_lm", false)]
-        where attention?[key]?.bool == !usual {
+        where attention?.flag(key) == !usual {
             settings.obstacles.append("\(key) \(!usual)")
         }
-        let (limit, scale) = (attention?["clip_qkv"]?.double, attention?["softmax_scale"]?.double)
+        let (limit, scale) = (attention?.positive("clip_qkv"), attention?.positive("softmax_scale"))
         model.eachAttention {
             $0.limit = limit.map { Float($0) }
             if let scale { $0.scale = Float(scale) }

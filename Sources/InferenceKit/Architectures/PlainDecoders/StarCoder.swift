@@ -40,7 +40,7 @@ extension Architecture {
         }
         let rotary = try settings.rotary(headSize: model.layers.first?.attention?.headSize ?? 0)
         // llama.cpp knows no window here.
-        let window = settings.isGGUF ? nil : settings.count("sliding_window")
+        let window = settings.isGGUF ? nil : settings.window()
         model.eachAttention { ($0.rotary, $0.window) = (rotary, window) }
         model.head?.isTied = settings.isTied(default: true)
         return model

@@ -1,0 +1,53 @@
+import HubCore
+import Support
+import Testing
+
+@testable import InferenceKit
+
+/// Numbers that are none are an error, whatever a model is for.
+@Suite struct FiniteOutputTests {
+    /// A model whose last weights are NaN: all bits are set.
+    private func damaged(_ model: String, as name: String? = nil) throws -> TemporaryFolder {
+        let file = "model.safetensors"
+        let folder = try TemporaryFolder(linking: "micro/\(model)", except: [file, "config.json"])
+        var bytes = try Fixtures.bytes("micro/\(model)/\(file)")
+        for at in bytes.count / 4..<bytes.count { bytes[at] = 0xFF }
+        try folder.write(file, bytes)
+        var config = try #require(try Fixtures.json("micro/\(model)/config.json").object)
+        if let name { config["architectures"] = .array([.string(name)]) }
+        try folder.write("config.json", .object(config))
+        return folder
+    }
+
+    private func check(_ folder: TemporaryFolder, _ ask: (LanguageModel) async throws -> Void) async throws {
+        let model = try await LanguageModel.open(folder: folder.path)
+        let error = try await thrown { try await ask(model) }
+        #expect(error.code == .generationFailed && error.exitStatus == 7, "\(error.message)")
+        #expect(error.message.contains("the output has NaN"), "\(error.message)")
+    }
+
+    @Test func ofVectors() async throws {
+        try await check(damaged("bert")) { _ = try await $0.embed(["the king", "a"]) }
+        try await check(damaged("qwen3-embedding")) { _ = try await $0.embed(["the king"]) }
+    }
+
+    @Test func ofHeads() async throws {
+        try await check(damaged("bert-reranker")) { _ = try await $0.rank(["a word"], for: "the king") }
+        try await check(damaged("bart-labels")) { _ = try await $0.classify([TextPair("the king")]) }
+        try await check(damaged("bert-heads", as: "BertForTokenClassification")) {
+            _ = try await $0.labelTokens(["the king"])
+        }
+        try await check(damaged("bert-heads", as: "BertForMaskedLM")) { _ = try await $0.fill("the [MASK] of") }
+    }
+
+    @Test func ofTexts() async throws {
+        try await check(damaged("llama")) { _ = try await $0.logits(prompt: "the king") }
+    }
+
+    @Test func ofForecasts() async throws {
+        let folder = try damaged("chronos-bolt")
+        let forecaster = try await Forecaster.open(folder: folder.path)
+        let error = try await thrown { try await forecaster.forecast([1, 2, 3, 4, 5, 6, 7, 8]) }
+        #expect(error.code == .generationFailed && error.message.contains("the output has NaN"), "\(error.message)")
+    }
+}
