@@ -11,7 +11,7 @@ extension Architecture {
         classes: [
             .base("BertModel"), .words("BertForMaskedLM"), .words("BertForPreTraining"),
             .labels("BertForSequenceClassification", pooler: "pooler.dense"),
-            .tokenLabels("BertForTokenClassification"),
+            .tokenLabels("BertForTokenClassification"), .base("Contriever"),
         ], names: .bert, ggufTensors: .bertGGUF
     ) { settings throws(AIError) in try settings.encoder() }
 
@@ -31,7 +31,7 @@ extension Architecture {
                 .labels(
                     "\(stem)ForSequenceClassification", dense: "classifier.dense", head: "classifier.out_proj"),
                 .tokenLabels("\(stem)ForTokenClassification"),
-            ], names: .bert("roberta.")
+            ], names: .bert("roberta."), otherNames: [.flash]
         ) { settings throws(AIError) in
             var model = try settings.encoder()
             let padding = settings.number("pad_token_id").flatMap { Int(exactly: $0) } ?? 1
