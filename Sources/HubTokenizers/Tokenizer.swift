@@ -21,6 +21,8 @@ public final class Tokenizer: Sendable {
     let padding: Padding?
     /// How many tokens of a text the model takes, by the settings beside the vocabulary; nil if they do not say.
     public let maxTokens: Int?
+    /// The tokens that end a text, as far as the tokenizer says; the model's settings may name others.
+    package let ends: Set<Int>
     let truncatesLeft: Bool
     let givesTypes: Bool
     /// The decoded text of each added token.
@@ -100,6 +102,7 @@ public final class Tokenizer: Sendable {
         truncatesLeft = parts.truncatesLeft ?? parts.truncation?.isFromLeft ?? false
         givesTypes = parts.givesTypes
         maxTokens = parts.maxTokens
+        ends = parts.ends
     }
 
     /// The number of ids without added tokens: the largest one plus 1.

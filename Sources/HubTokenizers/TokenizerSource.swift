@@ -40,15 +40,13 @@ package enum TokenizerSource {
     func parts() throws(AIError) -> (TokenizerParts, path: String)? {
         switch self {
         case .file(let path):
-            guard var bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) else { return nil }
+            guard var bytes = try TokenizerFile.contents(path) else { return nil }
             var parts = try TokenizerFile(&bytes, path: path).parts
             let settings = try TokenizerSettings(folder: Path.parent(path))
             if TokenizerClass(name: settings.kind)?.isWordPiece == true {
                 parts.normalizer = parts.normalizer.changed(by: settings)
             }
-            parts.truncatesLeft = settings.truncatesLeft
-            parts.givesTypes = settings.givesTypes
-            parts.maxTokens = settings.maxTokens
+            parts.take(settings)
             return (parts, path)
         case .vocabulary(let folder, _):
             return try VocabularyFolder(folder).map { folder throws(AIError) in (try folder.parts(), folder.path) }

@@ -1,4 +1,5 @@
 import HubCore
+import Support
 import Testing
 
 @testable import HubTokenizers
@@ -113,6 +114,35 @@ import Testing
         #expect(tokenizer.decode([1, 7, 9, 7, 2], skipSpecialTokens: true) == "hi hi")
         var stream = tokenizer.stream()
         #expect([1, 7, 2].map { stream.add($0) } == ["<s>", " hi", "</s>"])
+    }
+
+    /// What ends a text: the keys' tokens, and known texts as llama.cpp takes them.
+    @Test(arguments: [
+        ("a 1 <|im_end|> 3", [1]), ("a 1 <|im_end|> 1 <end_of_turn> 4", [1, 2]),
+        ("</s> 1 [EOT] 4 <x> 3", []), ("</s> 3 [EOT] 3 <eos> 3", [0, 1, 2]),
+        ("<|end|> 3 <|return|> 3 <|call|> 3", [1, 2]), ("<|end|> 3 <|call|> 3", [0, 1]),
+        ("<|end|> 3 <|flush|> 3 <|calls|> 3", [1, 2]), ("</s> 3 <|tool_response> 3 <turn|> 3", [1, 2]),
+    ])
+    func whatEndsATextIsNamedOrKnown(list: String, ends: [Int]) throws {
+        let words = list.split(separator: " ").map(String.init)
+        let tokens = stride(from: 0, to: words.count, by: 2).map { (words[$0], Int(words[$0 + 1]) ?? 0) }
+        #expect(try bytePair(tokens) { _ in }.ends == Set(ends))
+        let named = try bytePair(tokens + [("e", 1), ("o", 1)]) {
+            ($0.endID, $0.otherEndIDs) = (tokens.count, [tokens.count + 1, 999])
+        }
+        #expect(named.ends == Set(ends + [tokens.count, tokens.count + 1]))
+    }
+
+    @Test func aTokenThatEndsATurnIsForControlWhateverItsType() throws {
+        let tokenizer = try bytePair([("a", 1), ("<|im_end|>", 1), ("<", 1)]) { _ in }
+        #expect(try tokenizer.encode("a<|im_end|>a<") == [0, 1, 0, 2])
+        #expect(tokenizer.decode([0, 1, 2], skipSpecialTokens: true) == "a<")
+    }
+
+    @Test func wordsWithoutMergesAreMalformed() async throws {
+        #expect(try bytePair([("a", 1), ("Ġ", 1), ("<|im_end|>", 3)]) { _ in }.encode("a a") == [0, 1, 0])
+        let error = try await thrown { try bytePair([("a", 1), ("b", 1), ("ab", 1)]) { _ in } }
+        #expect(error.code == .malformedModel && error.message.contains("no merges"), "\(error.message)")
     }
 
     @Test func anAddedTokenOfBytePairsIsTextAsItIs() throws {

@@ -54,6 +54,17 @@ import Testing
         #expect(error.message.contains(name) && error.message.contains(reason), "\(error.message)")
     }
 
+    /// The first conversions of Llama spell its class otherwise.
+    @Test func anOlderNameOfLlamasClassIsTheSame() throws {
+        func ids(_ name: String) throws -> [Int] {
+            let config = try JSON.parse(#"{"tokenizer_class":"\#(name)","add_prefix_space":false}"#)
+            let folder = try folder("tokenizer.model", config: config)
+            return try Tokenizer(folder: folder.path).encode("hi</s>hi")
+        }
+        #expect(try ids("LLaMATokenizer") == ids("LlamaTokenizer"))
+        #expect(try ids("LLaMATokenizer") != ids("OtherTokenizer"))
+    }
+
     @Test func anAddedTokenThatContradictsTheModelIsMalformed() async throws {
         func fault(_ config: String, _ added: String = "{}") async throws -> String {
             let folder = try folder(

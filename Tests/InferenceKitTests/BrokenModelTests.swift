@@ -124,6 +124,26 @@ import Testing
         #expect(error.code == .unsupportedModel && error.message.contains("I16 weights"))
     }
 
+    /// A clone without Git LFS has a few lines in place of each large file.
+    @Test(arguments: [
+        ("model.safetensors", []), ("pytorch_model.bin", ["model.safetensors"]), ("config.json", []),
+        ("tokenizer.json", []), ("tokenizer.model", ["tokenizer.json"]), ("model.gguf", []),
+    ])
+    func aPointerInPlaceOfAFileIsToldAsOne(name: String, without: [String]) async throws {
+        let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: Set(without + [name]))
+        let digest = String(repeating: "4d7a", count: 16)
+        let text = "version https://git-lfs.github.com/spec/v1\noid sha256:\(digest)\nsize 2234592\n"
+        try folder.write(name, Array(text.utf8))
+        let path = name.hasSuffix(".gguf") ? folder(name) : folder.path
+        let error = try await error(path)
+        #expect(error.code == .malformedModel, "\(error.message)")
+        #expect(error.message.contains("\(name): it is a Git LFS pointer"), "\(error.message)")
+        #expect(error.recoverySuggestion?.contains("git lfs pull") == true)
+        let check = try await ModelCheck.run(path)
+        #expect(check.findings.contains { $0.status == .fail && $0.detail.contains("Git LFS pointer") })
+        withExtendedLifetime(folder) {}
+    }
+
     @Test(arguments: ["config.json", "tokenizer.json", "model.safetensors"]) func aMissingFileIsNamed(name: String)
         async throws
     {

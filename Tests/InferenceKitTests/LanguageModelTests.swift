@@ -167,6 +167,29 @@ import Testing
         #expect(try await model.generate(prompt: "ROMEO:", config: on).collectWithMetadata().ids == text.ids)
     }
 
+    /// A GGUF file may name the token that ends a turn beside the one that ends a text, and a tokenizer one that the
+    /// model's settings do not.
+    @Test(arguments: ["tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id", nil])
+    func everyTokenThatEndsATurnStops(key: String?) async throws {
+        let folder = try TemporaryFolder(
+            linking: "tiny-shakespeare", except: key == nil ? ["tokenizer_config.json"] : [])
+        var path = folder.path
+        if let key {
+            let file = try Fixtures.bytes("tiny-shakespeare-gguf/model-q4_0.gguf")
+            try folder.write("ends.gguf", GGUFBytes.adding(key, 2, to: file))
+            path = folder("ends.gguf")
+        } else {
+            try folder.write("tokenizer_config.json", .object(["eos_token": .object(["content": "<|user|>"])]))
+        }
+        let model = try await LanguageModel.open(folder: path)
+        for id in [1, 2] {
+            var config = GenerateConfig.precise.maxTokens(8)
+            config.logitBias = [id: 100]
+            let result = try await model.generate(prompt: "To be", config: config).collectWithMetadata()
+            #expect(result.finishReason == .stop && result.ids == [id] && result.text.isEmpty)
+        }
+    }
+
     @Test func errorsOfTheConfigurationComeWithTheFirstChunk() async throws {
         let model = try await open()
         #expect(

@@ -312,7 +312,7 @@ import Testing
             unsaid[0].detail
                 == "29 tensors (\"model.embed_tokens.weight\" …) are packed (MLX 4-bit); config.json does not say so"
         )
-        // In the older file some loaders find it.
+        // An older file may say so.
         let gptq = try TemporaryFolder()
         try gptq.write("config.json", Array(#"{"model_type":"unheard-of","num_hidden_layers":1}"#.utf8))
         try gptq.write(
@@ -326,7 +326,7 @@ import Testing
         }
         #expect(try await statuses() == [.fail])
         try gptq.write("quantize_config.json", Array(#"{"bits":4}"#.utf8))
-        #expect(try await statuses() == [.warn])
+        #expect(try await statuses().isEmpty)
         let config8 = #"{"model_type":"unheard-of","num_hidden_layers":1}"#
         let float = try await safetensors(
             config8,

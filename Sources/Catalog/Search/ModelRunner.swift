@@ -20,7 +20,12 @@ package struct ModelRunner: Sendable, Hashable {
         if record.isAdapter { return .fails(.adapter) }
         var facts = record.facts(with: entries[record.repository.id.name])
         if let formats { facts.formats = formats }
-        return engine.judge(facts)
+        guard facts.quantizations == ModelRecord.unnamed else { return engine.judge(facts) }
+        // That weights are packed says nothing of whether they can be read; what else keeps them from running does.
+        facts.quantizations = []
+        let judgement = engine.judge(facts)
+        guard case .runs(let format, _)? = judgement else { return judgement }
+        return ["gguf", "mlx"].contains(format) ? judgement : nil
     }
 
     /// Whether a model is known to run, if its weights have so many bytes; nil if that is unknown.
@@ -80,6 +85,7 @@ extension ModelRecord {
         guard let library else { return true }
         let known = [
             "transformers", "sentence-transformers", "mlx", "gguf", "llama.cpp", "pytorch", "safetensors", "vllm",
+            "chronos-forecasting",
         ]
         return known.contains(library) || library.hasPrefix("mlx-") || hasTag("transformers")
             || hasTag("sentence-transformers")
@@ -91,9 +97,11 @@ extension ModelRecord {
         if !named.isEmpty { return named }
         let inName = ModelName.words(repository.id.name).map(String.init).filter(Self.packings.contains)
         if !inName.isEmpty { return inName }
-        if let width = ["4-bit", "8-bit"].first(where: hasTag) { return [width] }
-        return isPacked ? ["quantized"] : []
+        return isPacked || ["4-bit", "8-bit"].contains(where: hasTag) ? Self.unnamed : []
     }
+
+    /// Weights that are packed in a way that nothing names.
+    fileprivate static let unnamed = ["quantized"]
 
     /// The tags of quantized weights in safetensors and pickles.
     private static let packings: Set<String> = [

@@ -104,13 +104,12 @@ final class HeaderReader: Sendable {
     func configuration(isForgiving: Bool = false) async throws -> ModelConfiguration? {
         guard let file = plan.tree.files.first(where: { $0.path == "config.json" }) else { return nil }
         let json = try await document(file)
-        let other = plan.tree.files.first { $0.path == ModelConfiguration.packingName }
-        let packing =
-            if let other, !ModelConfiguration.declaresPacking(json) { try await document(other) } else {
-                JSON?.none
-            }
+        let names = ModelConfiguration.declaresPacking(json) ? [] : ModelConfiguration.packingNames
+        let other = names.compactMap { name in plan.tree.files.first { $0.path == name } }.first
+        let packing = if let other { try await document(other) } else { JSON?.none }
         return try ModelConfiguration(
-            ModelConfiguration.adding(packing, to: json), path: shown(file), isForgiving: isForgiving)
+            ModelConfiguration.adding(packing, from: other?.path ?? "", to: json), path: shown(file),
+            isForgiving: isForgiving)
     }
 
     /// A JSON file, verified.

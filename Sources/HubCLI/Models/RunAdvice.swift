@@ -66,6 +66,13 @@ struct RunAdvice {
     /// A main clause that names it, with the command where it is safe to paste; nil where none is known.
     var program: String? {
         let names = Set(files.map(\.path))
+        let ggufs = names.filter { WeightFormat(fileName: Path.name($0)) == .gguf }
+        if !ggufs.isEmpty, ggufs.count == names.count, !ggufs.contains(where: GGUFModel.isModel) {
+            guard GGUFModel.isProjector(ggufs.min() ?? "") else { return "it is no model of its own" }
+            let file = argument(ggufs.min() ?? "")
+            return "it is the part of a model that reads pictures or sounds; llama.cpp runs it beside the model"
+                + (file.map { ": \($0.prefix)llama-mtmd-cli -m MODEL.gguf --mmproj \($0.path)" } ?? "")
+        }
         if let file = gguf {
             guard let (prefix, path) = argument(file.path) else { return "llama.cpp runs it" }
             return "llama.cpp runs it: \(prefix)llama-cli -m \(path)"

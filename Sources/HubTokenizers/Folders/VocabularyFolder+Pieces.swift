@@ -5,7 +5,7 @@ import ModelFormats
 extension VocabularyFolder {
     /// XLM-RoBERTa, CamemBERT, ALBERT, DeBERTa v2 and mBART.
     func unigram() throws(AIError) -> TokenizerParts {
-        let bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) ?? []
+        let bytes = try TokenizerFile.contents(path) ?? []
         let file = try SentencePieceFile(bytes, path: path)
         let (vocabulary, scores) = pieces(file)
         let model = UnigramModel(

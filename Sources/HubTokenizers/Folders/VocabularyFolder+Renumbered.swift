@@ -7,7 +7,7 @@ extension VocabularyFolder {
     func renumbered() throws(AIError) -> TokenizerParts {
         let piecesPath = Path.join(folder, tokenizerClass.otherFile ?? "")
         let file = try SentencePieceFile(
-            try FileSystem.contents(piecesPath, limit: TokenizerFile.largest) ?? [], path: piecesPath)
+            try TokenizerFile.contents(piecesPath) ?? [], path: piecesPath)
         if settings.bool("separate_vocabs") == true {
             throw .unsupported(path, "a tokenizer with separate_vocabs cannot be used yet")
         }

@@ -42,15 +42,13 @@ struct VocabularyFolder {
             case .marian, .m2m100: try renumbered()
             case .kimi: try ranked()
             }
-        parts.truncatesLeft = settings.truncatesLeft
-        parts.givesTypes = settings.givesTypes
-        parts.maxTokens = settings.maxTokens
+        parts.take(settings)
         return parts
     }
 
     /// The whole vocabulary file.
     func contents(_ path: String) throws(AIError) -> [UInt8] {
-        guard let bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) else {
+        guard let bytes = try TokenizerFile.contents(path) else {
             throw .malformed(path, "it is missing")
         }
         guard String(validating: bytes, as: UTF8.self) != nil else { throw .malformed(path, "it is not UTF-8") }

@@ -19,6 +19,7 @@ extension GGUFVocabulary {
         architecture = header["general.architecture"]?.string ?? ""
         beginID = values.id("bos")
         endID = values.id("eos")
+        otherEndIDs = try values.ends()
         unknownID = values.id("unknown")
         separatorID = values.id("seperator") ?? values.id("separator")
         classID = values.id("cls")

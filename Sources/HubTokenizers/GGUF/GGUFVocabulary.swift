@@ -20,6 +20,8 @@ package struct GGUFVocabulary: Sendable {
     package var beginID: Int?
     /// `tokenizer.ggml.eos_token_id`.
     package var endID: Int?
+    /// What else ends a text: `tokenizer.ggml.eot_token_id` and the like.
+    package var otherEndIDs: [Int] = []
     /// `tokenizer.ggml.unknown_token_id`.
     package var unknownID: Int?
     /// `tokenizer.ggml.seperator_token_id` (so spelled).
@@ -59,15 +61,19 @@ extension GGUFVocabulary {
         guard scores.isEmpty || scores.count == tokens.count, types.isEmpty || types.count == tokens.count else {
             throw .malformed(path, "the numbers of tokens, scores and types differ")
         }
-        let vocabulary = withSpecialIDs
+        let ends = ends
+        let vocabulary = controlling(ends).withSpecialIDs
+        var parts: TokenizerParts
         switch model {
-        case "gpt2": return try vocabulary.bytePair(preTokenizer ?? "default", path)
+        case "gpt2": parts = try vocabulary.bytePair(preTokenizer ?? "default", path)
         // llama.cpp ignores the name of its pre-tokenizer too.
-        case "gemma4": return try vocabulary.bytePair(model, path)
-        case "llama", "t5": return try vocabulary.scored(path)
-        case "bert": return try vocabulary.wordPiece(path)
+        case "gemma4": parts = try vocabulary.bytePair(model, path)
+        case "llama", "t5": parts = try vocabulary.scored(path)
+        case "bert": parts = try vocabulary.wordPiece(path)
         default: throw .unsupported(path, "the tokenizer's model \(model) cannot be used yet")
         }
+        parts.ends = ends.all
+        return parts
     }
 
     private func pieces(_ path: String) throws(AIError) -> ScoredPieces {
@@ -85,6 +91,10 @@ extension GGUFVocabulary {
 
     private func bytePair(_ rules: String, _ path: String) throws(AIError) -> TokenizerParts {
         let pieces = try pieces(path)
+        // Converters left them out when tokenizer.json began to write them as lists. Without merges only letters are found.
+        guard !merges.isEmpty || !pieces.hasLongPieces else {
+            throw .malformed(path, "the vocabulary has no merges")
+        }
         let table = try mergeTable(pieces.vocabulary, path)
         let rules = try GGUFPreTokenizer(rules, path: path)
         var settings = BytePairModel.Settings()

@@ -39,10 +39,6 @@ final class BytePairModel: Sendable {
     /// - Parameter wantsBytes: Whether pieces may come as bytes.
     convenience init(_ model: ModelPart, wantsBytes: Bool) throws(AIError) {
         let settings = model.settings
-        try settings.allowOnly([
-            "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback",
-            "ignore_merges",
-        ])
         if settings["dropout"]?.double ?? 0 != 0 { throw settings.refuse("dropout") }
         var read = Settings()
         if settings["continuing_subword_prefix"] != nil {

@@ -18,7 +18,6 @@ final class UnigramModel: Sendable {
     /// Reads `model` of a tokenizer.json.
     convenience init(_ model: ModelPart) throws(AIError) {
         let settings = model.settings
-        try settings.allowOnly(["unk_id", "byte_fallback"])
         let (vocabulary, scores) = try model.scoredVocabulary()
         let unknown = settings["unk_id"] == nil ? nil : try settings.count("unk_id")
         if let unknown, unknown >= scores.count { throw settings.malformed("has an unk_id that is not a token") }

@@ -14,7 +14,6 @@ final class WordPieceModel: Sendable {
     /// Reads `model` of a tokenizer.json.
     convenience init(_ model: ModelPart) throws(AIError) {
         let settings = model.settings
-        try settings.allowOnly(["unk_token", "continuing_subword_prefix", "max_input_chars_per_word"])
         let vocabulary = try model.vocabulary()
         self.init(
             vocabulary, unknown: vocabulary.id(of: try settings.string("unk_token")),
@@ -80,7 +79,6 @@ final class WordLevelModel: Sendable {
 
     /// Reads `model` of a tokenizer.json.
     init(_ model: ModelPart) throws(AIError) {
-        try model.settings.allowOnly(["unk_token"])
         vocabulary = try model.vocabulary()
         unknown = vocabulary.id(of: try model.settings.string("unk_token"))
     }

@@ -78,7 +78,6 @@ struct AddedTokens: Sendable {
             guard let content = part["content"]?.string, let id = part["id"]?.int,
                 (0...Int64(Int32.max)).contains(id)
             else { throw .malformed(path, "an added token has no content or no valid id") }
-            try part.allowOnly(["id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"])
             // An empty token would match everywhere; the reference skips it too.
             if content.isEmpty { continue }
             let known = vocabulary.id(of: content).map(Int.init)

@@ -13,7 +13,6 @@ struct Truncation: Sendable {
 
     /// Reads `truncation`.
     init(_ part: TokenizerComponent) throws(AIError) {
-        try part.allowOnly(["direction", "max_length", "strategy", "stride"])
         longest = try part.saturatedCount("max_length")
         let name = try part.string("strategy")
         guard let strategy = TruncationStrategy(rawValue: name) else { throw part.refuse("strategy \(name)") }
@@ -73,7 +72,6 @@ struct Padding: Sendable {
 
     /// Reads `padding`.
     init(_ part: TokenizerComponent) throws(AIError) {
-        try part.allowOnly(["strategy", "direction", "pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token"])
         guard let strategy = part["strategy"] else { throw part.malformed("has no strategy") }
         if let count = strategy["Fixed"]?.int, (0...Int64(1 << 24)).contains(count) {
             fixed = Int(count)

@@ -80,27 +80,21 @@ struct Normalizer: Sendable {
         try part.allowStep(after: steps.count)
         switch part.type {
         case "Sequence":
-            try part.allowOnly(["normalizers"])
             for member in try part.parts("normalizers") { try add(member) }
         case "NFC", "NFD", "NFKC", "NFKD":
-            try part.allowOnly([])
             // The cases above are all forms.
             if let form = part.type.flatMap(UnicodeForm.init) { steps.append(.form(form)) }
-        case "Lowercase": try addPlain(part, .lowercase)
-        case "StripAccents": try addPlain(part, .stripAccents)
-        case "Nmt": try addPlain(part, .nmt)
-        case "ByteLevel": try addPlain(part, .byteLevel)
+        case "Lowercase": steps.append(.lowercase)
+        case "StripAccents": steps.append(.stripAccents)
+        case "Nmt": steps.append(.nmt)
+        case "ByteLevel": steps.append(.byteLevel)
         case "Strip":
-            try part.allowOnly(["strip_left", "strip_right"])
             steps.append(.strip(left: try part.bool("strip_left"), right: try part.bool("strip_right")))
         case "Replace":
-            try part.allowOnly(["pattern", "content"])
             steps.append(.replace(try TextPattern(part), try part.bytes("content")))
         case "Prepend":
-            try part.allowOnly(["prepend"])
             steps.append(.prepend(try part.bytes("prepend")))
         case "BertNormalizer":
-            try part.allowOnly(["clean_text", "handle_chinese_chars", "strip_accents", "lowercase"])
             let lowercases = try part.bool("lowercase")
             steps.append(
                 .bert(
@@ -110,18 +104,12 @@ struct Normalizer: Sendable {
                         stripsAccents: try part.bool("strip_accents", default: lowercases), lowercases: lowercases))
             )
         case "Precompiled":
-            try part.allowOnly(["precompiled_charsmap"])
             // Files of models without rules have null or an empty text here.
             guard let blob = part["precompiled_charsmap"]?.string, !blob.isEmpty else { return }
             steps.append(.charsmap(try Charsmap(base64: blob, path: part.path)))
         default:
             throw part.refuse("")
         }
-    }
-
-    private mutating func addPlain(_ part: TokenizerComponent, _ step: Step) throws(AIError) {
-        try part.allowOnly([])
-        steps.append(step)
     }
 
     /// Rewrites a text.

@@ -31,21 +31,16 @@ struct PostProcessor: Sendable {
     private mutating func add(_ part: TokenizerComponent) throws(AIError) {
         switch part.type {
         case "Sequence":
-            try part.allowOnly(["processors"])
             for processor in try part.parts("processors") { try add(processor) }
         case "ByteLevel":
-            try part.allowOnly(["add_prefix_space", "trim_offsets", "use_regex"])
             try addTrimming(part)
         case "TemplateProcessing":
-            try part.allowOnly(["single", "pair", "special_tokens"])
             try addTemplate(
                 part, .template(single: try Self.template(part, "single"), pair: try Self.template(part, "pair")))
         case "BertProcessing":
-            try part.allowOnly(["sep", "cls"])
             let (cls, sep) = (try Self.token(part, "cls"), try Self.token(part, "sep"))
             try addTemplate(part, Self.bertTemplate(cls: cls, sep: sep))
         case "RobertaProcessing":
-            try part.allowOnly(["sep", "cls", "trim_offsets", "add_prefix_space"])
             try addTrimming(part)
             let (cls, sep) = (try Self.token(part, "cls"), try Self.token(part, "sep"))
             steps.append(.sameType)

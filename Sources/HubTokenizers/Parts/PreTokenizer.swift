@@ -71,29 +71,22 @@ struct PreTokenizer: Sendable {
         try part.allowStep(after: steps.count)
         switch part.type {
         case "Sequence":
-            try part.allowOnly(["pretokenizers"])
             for member in try part.parts("pretokenizers") { try add(member) }
         case "ByteLevel":
-            try part.allowOnly(["add_prefix_space", "trim_offsets", "use_regex"])
             let pattern = try part.bool("use_regex", default: true) ? Pattern(Pattern.gpt2, path: part.path) : nil
             steps.append(.byteLevel(addsPrefixSpace: try part.bool("add_prefix_space", default: true), pattern))
         case "Digits":
-            try part.allowOnly(["individual_digits"])
             let individual = try part.bool("individual_digits", default: false)
             add(.characters(.numeric), individual ? .isolated : .contiguous)
         case "Split":
-            try part.allowOnly(["pattern", "behavior", "invert"])
             let behavior = try SplitBehavior(part)
             let inverted = try part.bool("invert", default: false)
             steps.append(.cut(.pattern(try TextPattern(part)), behavior, inverted: inverted))
         case "Punctuation":
-            try part.allowOnly(["behavior"])
             add(.characters(.punctuation), part["behavior"] == nil ? .isolated : try SplitBehavior(part))
         case "CharDelimiterSplit":
-            try part.allowOnly(["delimiter"])
             add(.characters(.scalar(try part.character("delimiter").value)), .removed)
         case "FixedLength":
-            try part.allowOnly(["length"])
             let length = try part.count("length", default: 5)
             guard length > 0 else { throw part.malformed("has a length of 0") }
             steps.append(.fixedLength(length))
@@ -108,7 +101,6 @@ struct PreTokenizer: Sendable {
     }
 
     private mutating func addPlain(_ part: TokenizerComponent) throws(AIError) {
-        try part.allowOnly([])
         switch part.type {
         case "Whitespace": steps.append(.cut(.words, .removed, inverted: true))
         case "UnicodeScripts":
@@ -121,7 +113,6 @@ struct PreTokenizer: Sendable {
     }
 
     private static func metaspace(_ part: TokenizerComponent) throws(AIError) -> Step {
-        try part.allowOnly(["replacement", "add_prefix_space", "prepend_scheme", "split", "str_rep"])
         let replacement = Array(String(try part.character("replacement")).utf8)
         return .metaspace(
             replacement, try PrependScheme(part), splits: try part.bool("split", default: true))

@@ -70,34 +70,25 @@ struct TokenDecoder: Sendable {
         try part.allowStep(after: stages.count)
         switch part.type {
         case "Sequence":
-            try part.allowOnly(["decoders"])
             for member in try part.parts("decoders") { try add(member) }
         case "ByteLevel":
-            try part.allowOnly(["add_prefix_space", "trim_offsets", "use_regex"])
             stages.append(.byteLevel)
         case "ByteFallback", "Fuse":
-            try part.allowOnly([])
             stages.append(part.type == "Fuse" ? .fuse : .byteFallback)
         case "WordPiece":
-            try part.allowOnly(["prefix", "cleanup"])
             stages.append(.wordPiece(prefix: try part.bytes("prefix"), cleansUp: try part.bool("cleanup")))
         case "Metaspace":
-            try part.allowOnly(["replacement", "add_prefix_space", "prepend_scheme", "split", "str_rep"])
             let replacement = Array(String(try part.character("replacement")).utf8)
             stages.append(.metaspace(replacement, dropsFirst: try PreTokenizer.PrependScheme(part) != .never))
         case "BPEDecoder":
-            try part.allowOnly(["suffix"])
             stages.append(.bytePair(suffix: try part.bytes("suffix")))
         case "Strip":
-            try part.allowOnly(["content", "start", "stop"])
             let content = try part.character("content").value
             stages.append(.strip(content, start: try part.count("start"), stop: try part.count("stop")))
         case "Replace":
-            try part.allowOnly(["pattern", "content"])
             guard case .literal(let literal) = try TextPattern(part) else { throw part.refuse("a Regex") }
             stages.append(.replace(literal, with: try part.bytes("content")))
         case "CTC":
-            try part.allowOnly(["pad_token", "word_delimiter_token", "cleanup"])
             stages.append(
                 .ctc(
                     pad: try part.bytes("pad_token"), delimiter: try part.bytes("word_delimiter_token"),

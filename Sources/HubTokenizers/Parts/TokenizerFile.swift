@@ -8,6 +8,15 @@ struct TokenizerFile {
 
     let parts: TokenizerParts
 
+    /// A file with a vocabulary; nil if there is none.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for what stands in place of one.
+    static func contents(_ path: String) throws(AIError) -> [UInt8]? {
+        guard let bytes = try FileSystem.contents(path, limit: largest) else { return nil }
+        try LFSPointer.refuse(bytes, fileSize: Int64(bytes.count), path: path)
+        return bytes
+    }
+
     /// - Parameter bytes: Written to while parsing and restored at the end.
     /// - Throws: ``ErrorCode/unsupportedModel`` for what is not implemented, ``ErrorCode/malformedModel``.
     init(_ bytes: inout [UInt8], path: String) throws(AIError) {
@@ -41,6 +50,7 @@ struct TokenizerFile {
             members.append((String(decoding: key, as: UTF8.self), value.json))
         }
         let root = try TokenizerComponent(.object(JSONObject(members)), place: "tokenizer.json", path: path)
+        // The reference refuses an unknown part too.
         try root.allowOnly([
             "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
             "decoder",

@@ -17,4 +17,20 @@ struct TokenizerParts {
     var givesTypes = true
     /// How many tokens the model takes; nil if the files do not say.
     var maxTokens: Int?
+    /// The tokens that end a text, as far as the tokenizer says.
+    var ends: Set<Int> = []
+
+    /// Takes what the files beside the vocabulary say of texts.
+    mutating func take(_ settings: TokenizerSettings) {
+        truncatesLeft = settings.truncatesLeft
+        givesTypes = settings.givesTypes
+        maxTokens = settings.maxTokens
+        let end = settings.text(of: "eos_token").map { Array($0.utf8) }
+        if let end,
+            let id = added.tokens.first(where: { $0.content == end })?.id
+                ?? model.vocabulary.id(of: end).map(Int.init)
+        {
+            ends = [id]
+        }
+    }
 }

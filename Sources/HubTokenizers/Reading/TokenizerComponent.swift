@@ -1,7 +1,8 @@
 import HubCore
 import ModelFormats
 
-/// One part of a tokenizer.json: its type and settings. What is not implemented is rejected by name.
+/// One part of a tokenizer.json: its type and settings. What is not implemented is rejected by name; settings that a part
+/// does not know change nothing, as in the reference.
 struct TokenizerComponent {
     /// The file, for errors.
     let path: String
@@ -60,9 +61,9 @@ struct TokenizerComponent {
         return Int(int)
     }
 
-    /// - Throws: ``ErrorCode/unsupportedModel`` for the first setting besides `type` that is not in the list.
+    /// - Throws: ``ErrorCode/unsupportedModel`` for the first member that is not in the list.
     func allowOnly(_ keys: Set<String>) throws(AIError) {
-        for key in members.keys where key != "type" && !keys.contains(key) && self[key] != nil { throw refuse(key) }
+        for key in members.keys where !keys.contains(key) && self[key] != nil { throw refuse(key) }
     }
 
     /// Real files have a dozen steps; each processes the whole text.

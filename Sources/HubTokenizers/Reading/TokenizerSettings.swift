@@ -31,7 +31,11 @@ struct TokenizerSettings {
     }
 
     /// The class that reads the vocabulary: `BertTokenizerFast`; empty if the files do not say.
-    var className: String { config?["tokenizer_class"]?.string ?? model?["tokenizer_class"]?.string ?? "" }
+    var className: String {
+        let named = config?["tokenizer_class"]?.string ?? model?["tokenizer_class"]?.string ?? ""
+        // As the first conversions of Llama wrote it.
+        return named.hasPrefix("LLaMA") ? "Llama" + named.dropFirst(5) : named
+    }
 
     /// The class name without the common suffixes: `Bert`.
     var kind: String {

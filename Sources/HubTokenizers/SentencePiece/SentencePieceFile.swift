@@ -18,7 +18,7 @@ struct SentencePieceFile {
     static func parts(folder: String) throws(AIError) -> TokenizerParts? {
         for name in TokenizerKind.sentencePieceNames {
             let path = Path.join(folder, name)
-            guard let bytes = try FileSystem.contents(path, limit: TokenizerFile.largest) else { continue }
+            guard let bytes = try TokenizerFile.contents(path) else { continue }
             return try SentencePieceFile(bytes, path: path).parts(try SentencePieceSettings(folder: folder))
         }
         return nil

@@ -83,16 +83,13 @@ extension CheckRun {
                 kinds[tensor.storage, default: []].append(tensor)
             }
         }
-        // The older GPTQ and AWQ files for this setting; some loaders still read them.
-        let older = ["quantize_config.json", "quant_config.json"].contains(where: folder.files.contains)
         for (kind, tensors) in kinds.sorted(by: { $0.key < $1.key }) {
-            let isOld = older && (kind.hasPrefix("GPTQ") || kind.hasPrefix("AWQ"))
             let first = tensors.map(\.name).min() ?? ""
             let what =
                 tensors.count == 1 ? "tensor \"\(first)\" is" : "\(tensors.count) tensors (\"\(first)\" …) are"
             add(
                 .init(
-                    "tensors", isOld || kind.hasPrefix("F8_") ? .warn : .fail,
+                    "tensors", kind.hasPrefix("F8_") ? .warn : .fail,
                     Self.labelled(
                         part.label, "\(what) packed (\(kind)); \(source) does not say so"),
                     file: source, tensor: first, expected: "a quantization", found: "nothing"))

@@ -66,7 +66,7 @@ struct LoadedModel: Sendable {
         mask = d.task == .fillMask ? try MaskToken(folder: folder, tokenizer) : nil
         rankScores = d.task == .ranking ? try LabelScores(reranker: configuration, folder: folder) : nil
         let generation = try GenerationConfiguration.read(folder: reading.folder)
-        eosIDs = Set(generation?.eosIDs ?? configuration.eosIDs)
+        eosIDs = tokenizer.ends.union(generation?.eosIDs ?? configuration.eosIDs)
         answerStart = try Self.answerStart(d, configuration, generation)
         banned = generation?.bannedIDs ?? configuration.bannedIDs
         loadSeconds = Clock.seconds - start + reading.seconds

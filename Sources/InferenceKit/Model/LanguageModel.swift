@@ -59,6 +59,13 @@ public final class LanguageModel: Sendable {
     /// Whether it generates text: a decoder with a head.
     public var generates: Bool { model.generates }
 
+    /// What its files have beside it, and is not used, as a clause; nil for nothing.
+    public var beside: String? {
+        guard let first = model.model.beside.first else { return nil }
+        let more = model.model.beside.count - 1
+        return "tensor \"\(first.printable)\"\(more > 0 ? " and \(more) more are" : " is") not used"
+    }
+
     /// Opens a model folder; it may be a snapshot of the cache, made of links.
     ///
     /// - Throws: Before any weight is read: ``ErrorCode/unsupportedModel`` naming everything that is not implemented,
@@ -170,13 +177,20 @@ public final class LanguageModel: Sendable {
 
     /// The logits of the position after a prompt, one for each token of the vocabulary.
     ///
-    /// - Parameter addsSpecialTokens: see ``generate(prompt:addsSpecialTokens:config:)``.
+    /// - Parameters:
+    ///   - addsSpecialTokens: see ``generate(prompt:addsSpecialTokens:config:)``.
+    ///   - translation: the languages of a model that translates.
     /// - Throws: ``ErrorCode/invalidInput`` for a prompt without tokens or longer than the context,
     ///   ``ErrorCode/cancelled``.
-    public func logits(prompt: String, addsSpecialTokens: Bool = true) async throws(AIError) -> [Float] {
+    public func logits(
+        prompt: String, addsSpecialTokens: Bool = true, translation: Translation? = nil
+    ) async throws(AIError) -> [Float] {
         try await model.scheduler.alone { [model] workspace, isCancelled throws(AIError) in
             try model.checkGenerates()
-            let (source, ids) = try model.start(prompt, addsSpecialTokens)
+            let (source, ids) =
+                if let translation { try model.start(prompt, translation) } else {
+                    try model.start(prompt, addsSpecialTokens)
+                }
             var last: [Float] = []
             try model.session().run(
                 anew: ids, answering: source, workspace, logitsFrom: ids.count - 1, isCancelled: isCancelled

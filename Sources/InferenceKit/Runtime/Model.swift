@@ -4,6 +4,8 @@ import ModelFormats
 /// A model that computes: its description and its weights, mapped from their files. Immutable; sessions share it.
 final class Model: Sendable {
     let description: ModelDescription
+    /// The tensors of its files that are not its own.
+    let beside: [String]
     private let embedding: EmbeddingBlock
     private let inputs: LayerInputsBlock?
     private let streams: StreamsBlock?
@@ -26,14 +28,16 @@ final class Model: Sendable {
         throws(AIError)
     {
         let table = TensorTable(d, names, source)
-        try self.init(d, table, tokens: nil, team)
-        try table.checkNothingIsLeft()
+        try self.init(d, table, tokens: nil, team, isWhole: true)
     }
 
-    /// - Parameter tokens: the table of tokens, where another model has it.
-    private init(_ d: ModelDescription, _ table: TensorTable, tokens: WeightMatrix?, _ team: ComputeTeam)
-        throws(AIError)
-    {
+    /// - Parameters:
+    ///   - tokens: the table of tokens, where another model has it.
+    ///   - isWhole: whether the files have nothing else.
+    private init(
+        _ d: ModelDescription, _ table: TensorTable, tokens: WeightMatrix?, _ team: ComputeTeam,
+        isWhole: Bool = false
+    ) throws(AIError) {
         description = d
         embedding = try EmbeddingBlock(d.embedding, tokens: tokens, table)
         if let read = d.encoder {
@@ -75,6 +79,8 @@ final class Model: Sendable {
         } else {
             head = nil
         }
+        // Last: what is missing says more of a wrong description than what is left.
+        beside = isWhole ? try table.tensorsBeside() : []
     }
 
     /// Whether the positions of a text of one length are computed as in one of another.

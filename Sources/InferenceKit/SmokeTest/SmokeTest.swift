@@ -109,7 +109,11 @@ public struct SmokeTest: Sendable {
             return
         }
         let model = try await open(read, &log) { () throws(AIError) in try await read.open(options) }
-        log.pass(openingDetail(model))
+        if let beside = model.beside {
+            log.warn("\(openingDetail(model)); \(beside)")
+        } else {
+            log.pass(openingDetail(model))
+        }
         let task = task ?? model.task
         try checkTask(task, of: model.tasks, folder)
         log.begin("tokenizer")
@@ -161,7 +165,11 @@ public struct SmokeTest: Sendable {
 
     /// The checks that opening a model was.
     public static func openingChecks(_ model: LanguageModel) -> [CheckResult] {
-        openingChecks(model.inspection, openingDetail(model))
+        var checks = openingChecks(model.inspection, openingDetail(model))
+        if let beside = model.beside, let last = checks.popLast() {
+            checks.append(CheckResult(name: last.name, status: .warn, detail: "\(last.detail); \(beside)"))
+        }
+        return checks
     }
 
     /// The checks that opening a model was.

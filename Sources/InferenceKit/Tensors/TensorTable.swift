@@ -144,10 +144,11 @@ struct TensorTable: Sendable {
         return (members[0], range, rows)
     }
 
-    /// An unused tensor means that the description is wrong, and so would be the output.
+    /// The tensors that lie beside the model. Any other unused tensor means that the description is wrong, and so would be
+    /// the output.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` naming it.
-    func checkNothingIsLeft() throws(AIError) {
+    func tensorsBeside() throws(AIError) -> [String] {
         var left = Set(source.names)
         for (key, shape) in shapes {
             for name in names.stored(key.role, key.layer, isBias: key.isBias, shape, prefix: prefix) {
@@ -163,9 +164,18 @@ struct TensorTable: Sendable {
         }
         let used = Set(source.names).subtracting(left)
         left = left.filter { !source.isTied($0, to: used) }
-        guard let name = left.min() else { return }
+        let beside = left.filter { names.isBeside($0, prefix: prefix) }
+        left.subtract(beside)
+        for name in left where try addsNothing(name) { left.remove(name) }
+        guard let name = left.min() else { return beside.sorted() }
         let more = left.count > 1 ? " and \(left.count - 1) more" : ""
         throw .unsupported(source.path, "tensor \"\(name)\"\(more) is not part of this architecture")
+    }
+
+    /// Whether a tensor is a bias of zeros, such as AutoGPTQ wrote for every matrix.
+    private func addsNothing(_ name: String) throws(AIError) -> Bool {
+        guard name.hasSuffix(".bias"), source.has(name.dropLast(4) + "weight") else { return false }
+        return try source.numbers(name, source.shape(name)).array.allSatisfy { $0 == 0 }
     }
 }
 

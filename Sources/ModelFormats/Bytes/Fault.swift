@@ -41,6 +41,7 @@ package enum JSONFile {
     package static func read(_ path: String) throws(AIError) -> JSON? {
         guard let bytes = try FileSystem.contents(path, limit: 256 << 20) else { return nil }
         do throws(JSONError) { return try JSON.parsePython(bytes) } catch {
+            try LFSPointer.refuse(bytes, fileSize: Int64(bytes.count), path: path)
             throw .malformed(path, "\(error)", cause: error)
         }
     }

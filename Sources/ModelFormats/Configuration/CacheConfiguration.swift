@@ -128,6 +128,12 @@ extension ConfigurationFields {
     /// More layers than any model has; larger counts are not enumerated.
     private static let mostLayers = 10_000
 
+    /// How many layers the file lists; nil if it lists none.
+    var listedLayers: Int? {
+        let kinds = strings("layers_block_type")
+        return kinds.isEmpty ? nil : kinds.count
+    }
+
     /// The kind of each layer; empty if the file does not list them.
     ///
     /// - Returns: nil if it lists too many layers.

@@ -72,22 +72,35 @@ package struct ModelConfiguration: Sendable {
     package static func read(folder: String, isForgiving: Bool = false) throws(AIError) -> ModelConfiguration? {
         let path = Path.join(folder, "config.json")
         guard let json = try JSONFile.read(path) else { return nil }
-        let other = declaresPacking(json) ? nil : try JSONFile.read(Path.join(folder, packingName))
-        return try ModelConfiguration(adding(other, to: json), path: path, isForgiving: isForgiving)
+        let names = declaresPacking(json) ? [] : packingNames.filter { FileSystem.exists(Path.join(folder, $0)) }
+        let other = try names.first.map { name throws(AIError) in try JSONFile.read(Path.join(folder, name)) }
+        return try ModelConfiguration(
+            adding(other ?? nil, from: names.first ?? "", to: json), path: path, isForgiving: isForgiving)
     }
 
-    /// Where ModelOpt says how it packed weights; its older versions said it nowhere else.
-    package static let packingName = "hf_quant_config.json"
+    private static let awqName = "quant_config.json"
+    /// Where ModelOpt, AutoGPTQ and AutoAWQ say how they packed weights; older versions said it nowhere else.
+    package static let packingNames = ["hf_quant_config.json", "quantize_config.json", awqName]
 
     /// Whether `config.json` says it.
     package static func declaresPacking(_ json: JSON) -> Bool {
         ["quantization_config", "compression_config", "quantization"].contains { json[$0] != nil }
     }
 
-    /// `config.json` with the content of ``packingName``, if there is one.
-    package static func adding(_ packing: JSON?, to json: JSON) -> JSON {
-        guard var settings = json.object, var found = packing?["quantization"]?.object else { return json }
-        found["quant_method"] = "modelopt"
+    /// `config.json` with the content of one of ``packingNames``, if there is one.
+    package static func adding(_ packing: JSON?, from name: String, to json: JSON) -> JSON {
+        let isOwn = name == packingNames[0]
+        guard var settings = json.object,
+            var found = isOwn ? packing?["quantization"]?.object : packing?.object
+        else { return json }
+        if isOwn {
+            found["quant_method"] = "modelopt"
+        } else if found["quant_method"] == nil {
+            found["quant_method"] = name == awqName ? "awq" : "gptq"
+        }
+        for (older, usual) in [("w_bit", "bits"), ("q_group_size", "group_size")] where found[usual] == nil {
+            found[usual] = found[older]
+        }
         settings["quantization_config"] = .object(found)
         return .object(settings)
     }
@@ -112,9 +125,10 @@ package struct ModelConfiguration: Sendable {
         encoder = all.optionalObject("encoder")?.all
         hiddenSize = try fields.count("hidden_size", "n_embd", "n_embed", "d_model", "model_dim", "dim")
         // In encoder-decoder models `num_layers` and `num_hidden_layers` count the encoder's layers.
-        layers = try fields.count(
-            "decoder_layers", "num_decoder_layers", "num_hidden_layers", "n_layer", "n_layers", "num_layers",
-            "num_transformer_layers")
+        layers =
+            try fields.count(
+                "decoder_layers", "num_decoder_layers", "num_hidden_layers", "n_layer", "n_layers", "num_layers",
+                "num_transformer_layers") ?? fields.listedLayers
         let attends = !ArchitectureTraits.recurrent.contains(type)
         heads =
             attends

@@ -97,6 +97,9 @@ package struct GGUFModel: Sendable {
     /// Whether a path is a model, not a projector, a draft or an importance matrix.
     package static func isModel(_ path: String) -> Bool { GGUFName(path: Path.name(path))?.role == .model }
 
+    /// Whether a path is what reads pictures or sounds for the model beside it.
+    package static func isProjector(_ path: String) -> Bool { GGUFName(path: Path.name(path))?.role == .projector }
+
     /// The files that belong to a name like `model-00002-of-00003.gguf`, in order; the file alone for any other name.
     package static func paths(of path: String) -> [String] {
         let name = Path.name(path)

@@ -64,6 +64,7 @@ package struct GGUFHeader: Sendable {
         guard bytes.count >= GGUFPreamble.byteCount || Int64(bytes.count) >= fileSize else {
             return .needs(GGUFPreamble.byteCount)
         }
+        try LFSPointer.refuse(bytes, fileSize: fileSize, path: path)
         let preamble = try GGUFPreamble(bytes, fileSize: fileSize, path: path)
         var parser = GGUFParser(bytes, fileSize: fileSize, path: path)
         do {

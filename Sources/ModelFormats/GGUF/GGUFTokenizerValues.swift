@@ -20,6 +20,13 @@ package struct GGUFTokenizerValues {
         return Int(id)
     }
 
+    /// The tokens that end a text besides `eos_token_id`: of a turn, of a message, of a file in a prompt of several
+    /// files, and those that Ollama's converter lists.
+    package func ends() throws(AIError) -> [Int] {
+        let listed = try numbers("eos_token_ids").compactMap { $0.int.flatMap(Int.init(exactly:)) }
+        return ["eot", "eom", "fim_pad", "fim_rep", "fim_sep"].compactMap(id) + listed
+    }
+
     /// Empty if the file has no such array.
     package func texts(_ key: String) throws(AIError) -> [[UInt8]] {
         guard let value = value(key) else { return [] }

@@ -44,6 +44,7 @@ public struct SafetensorsHeader: Sendable {
                 path, "it is too short for a safetensors file (\(counted(fileSize, "byte")))",
                 expected: "at least 8 bytes", found: "\(fileSize)")
         }
+        try LFSPointer.refuse(prefix, fileSize: fileSize, path: path)
         let length = UInt64(littleEndian: prefix.loadUnaligned(as: UInt64.self))
         guard length <= UInt64(maximumLength) else {
             throw .malformed(

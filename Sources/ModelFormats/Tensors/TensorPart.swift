@@ -18,7 +18,9 @@ package enum TensorPart: String, Sendable, Hashable, CaseIterable {
         let name = name.lowercased().replacing("norm_attn_norm.", with: "")
         func has(_ marks: [String]) -> Bool { marks.contains { name.holds($0) } }
         func ends(_ marks: [String]) -> Bool { marks.contains { name.hasSuffix($0) } }
-        if ends([".inv_freq", ".masked_bias", ".position_ids", ".num_batches_tracked", "rope_freqs.weight"])
+        let cached = ["rotary_emb.cos_cached", "rotary_emb.sin_cached"]
+        if ends(
+            [".inv_freq", ".masked_bias", ".position_ids", ".num_batches_tracked", "rope_freqs.weight"] + cached)
             || ends([".attn.bias", ".attention.bias"]) && !name.contains("proj")
         {
             self = .buffer

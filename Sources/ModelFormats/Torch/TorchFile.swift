@@ -49,6 +49,7 @@ package struct TorchFile: Sendable {
         self.path = path
         fileSize = Int64(bytes.count)
         guard !bytes.isEmpty else { throw .malformed(path, "it is empty") }
+        try LFSPointer.refuse(bytes, fileSize: fileSize, path: path)
         var reading = Reading(fileSize: bytes.count)
         if ZipDirectory.begins(bytes) {
             try reading.archive(try ZipDirectory(bytes, path: path), bytes, path)

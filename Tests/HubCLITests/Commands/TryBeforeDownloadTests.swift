@@ -55,6 +55,12 @@ import Testing
         #expect(!FileSystem.exists(stage.cache))
         let path = stage.root("org/many-GGUF/many-F16.gguf")
         #expect(try await stage.run("try", path).error.hasSuffix("llama.cpp runs it: llama-cli -m '\(path)'\n"))
+        // What reads pictures cannot run alone.
+        try repository.write("mmproj-F32.gguf", bytes)
+        let projector = stage.root("org/many-GGUF/mmproj-F32.gguf")
+        let error = try await stage.run("try", projector).error
+        #expect(error.hasSuffix("llama-mtmd-cli -m MODEL.gguf --mmproj '\(projector)'\n"), "\(error)")
+        #expect(!error.contains("llama-cli"))
     }
 
     @Test func whatNeedsMoreMemoryThanThereIsIsRefusedBeforeTheDownload() async throws {

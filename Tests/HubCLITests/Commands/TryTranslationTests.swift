@@ -23,11 +23,15 @@ import Testing
                 "try", model, try #require(entry["text"]?.string), "--to", try #require(entry["to"]?.string),
             ]
             let document = try await stage.run(
-                words + source + ["--exact", "--max-tokens", "3", "--json"]
+                words + source + ["--exact", "--max-tokens", "3", "--json", "--logits"]
             ).document()
             let ids = document["generation"]?["ids"]?.array?.compactMap(\.int) ?? []
             let expected = try #require(entry["greedy"]?.array).compactMap(\.int)
             #expect(!ids.isEmpty && ids == Array(expected.prefix(ids.count)))
+            // Those of the text in its languages.
+            let logits = try #require(document["logits"]?.array).compactMap(\.double)
+            let best = try #require(logits.indices.max { logits[$0] < logits[$1] })
+            #expect(Int64(best) == ids[0])
         }
     }
 

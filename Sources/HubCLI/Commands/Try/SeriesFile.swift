@@ -89,8 +89,9 @@ struct SeriesFile {
         return Double(text).flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// Cells without the spaces around them, by line; empty lines are left out. A cell in quotes may hold separators, ends
-    /// of lines, and quotes written twice.
+    /// Cells without the spaces around them, by line. An empty line is an empty cell in a file of one column, as far as
+    /// others follow, and is left out elsewhere. A cell in quotes may hold separators, ends of lines, and quotes written
+    /// twice.
     private static func rows(_ text: String, _ separator: Character) -> [(line: Int, cells: [String])] {
         var (rows, cells, cell): ([(Int, [String])], [String], String) = ([], [], "")
         var (line, first, isQuoted, wasQuoted) = (1, 1, false, false)
@@ -104,7 +105,7 @@ struct SeriesFile {
         func endRow() {
             let isEmpty = cells.isEmpty && !wasQuoted && cell.allSatisfy(\.isWhitespace)
             endCell()
-            if !isEmpty { rows.append((first, cells)) }
+            rows.append((first, isEmpty ? [] : cells))
             cells = []
         }
         var rest = text[...]
@@ -131,6 +132,12 @@ struct SeriesFile {
             }
         }
         endRow()
-        return rows
+        guard let start = rows.firstIndex(where: { !$0.1.isEmpty }),
+            let end = rows.lastIndex(where: { !$0.1.isEmpty })
+        else { return [] }
+        let isOneColumn = rows[start].1.count == 1
+        return rows[start...end].compactMap { line, cells in
+            cells.isEmpty ? isOneColumn ? (line, [""]) : nil : (line, cells)
+        }
     }
 }

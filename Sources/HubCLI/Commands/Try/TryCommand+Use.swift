@@ -43,6 +43,7 @@ extension TryCommand {
             let model = try await folder.open(request.options)
             report.context = model.context
             report.opening = SmokeTest.openingChecks(model)
+            if let beside = model.beside { context.output.warning("\(report.id): \(beside)") }
             context.output.document(report.json)
             return model
         } catch {
@@ -61,7 +62,8 @@ extension TryCommand {
         let config = try config(model, request, report)
         report.isGreedy = config.isGreedy
         if request.logits {
-            report.logits = try await model.logits(prompt: text, addsSpecialTokens: rendered == nil)
+            report.logits = try await model.logits(
+                prompt: text, addsSpecialTokens: rendered == nil, translation: config.translation)
         }
         for line in prompt.split(separator: "\n", omittingEmptySubsequences: false) {
             context.output.line(Styled(String(line), .faint))

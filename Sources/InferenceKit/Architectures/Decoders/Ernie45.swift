@@ -5,7 +5,8 @@ import ModelFormats
 /// pairs; also with experts.
 extension Architecture {
     static let ernie45 = Architecture(
-        "ERNIE 4.5", ["ernie4_5"], gguf: ["ernie4_5"], classes: .decoder("Ernie4_5")
+        "ERNIE 4.5", ["ernie4_5"], gguf: ["ernie4_5"],
+        classes: .decoder("Ernie4_5") + [.generator("Ernie4_5_ForCausalLM")]
     ) { settings throws(AIError) in try settings.ernie() }
 
     static let ernie45Moe = Architecture(

@@ -128,7 +128,8 @@ extension Settings {
             return (size, try listed("num_key_value_heads", layer) ?? usual.kvHeads)
         }
         if let listed = object("per_layer_config") {
-            let own = listed["\(layer)"]?.object
+            // Keys may have leading zeros: transformers gives all of them the same length.
+            let own = listed.members.first { Int($0.key) == layer }?.value.object
             (size, kvHeads) = (own?["head_dim"], own?["num_key_value_heads"])
         } else if isFull {
             size = value("global_head_dim") ?? .int(512)

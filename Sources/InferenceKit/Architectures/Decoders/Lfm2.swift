@@ -5,7 +5,8 @@ import ModelFormats
 /// experts in all layers but the first.
 extension Architecture {
     static let lfm2 = Architecture(
-        "LFM2", ["lfm2"], gguf: ["lfm2"], classes: .decoder("Lfm2"), names: .lfm2, ggufTensors: .lfm2GGUF
+        "LFM2", ["lfm2"], gguf: ["lfm2"],
+        classes: .decoder("Lfm2") + [.generator("LFM2ForCausalLM")], names: .lfm2, ggufTensors: .lfm2GGUF
     ) { settings throws(AIError) in
         var model = try settings.lfm2()
         let width = try settings.adjustedWidth()
@@ -14,7 +15,8 @@ extension Architecture {
     }
 
     static let lfm2Moe = Architecture(
-        "LFM2 MoE", ["lfm2_moe"], gguf: ["lfm2moe"], classes: .decoder("Lfm2Moe"), names: .lfm2,
+        "LFM2 MoE", ["lfm2_moe"], gguf: ["lfm2moe"],
+        classes: .decoder("Lfm2Moe") + [.generator("LFM2MoeForCausalLM")], names: .lfm2,
         ggufTensors: .lfm2GGUF
     ) { settings throws(AIError) in
         var model = try settings.lfm2()

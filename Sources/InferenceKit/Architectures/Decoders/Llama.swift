@@ -5,7 +5,8 @@ import ModelFormats
 /// Llama 1 to 3 (https://arxiv.org/abs/2407.21783) and Mistral (https://arxiv.org/abs/2310.06825).
 extension Architecture {
     static let llama = Architecture(
-        "Llama", ["llama"], gguf: ["llama"], classes: .decoder("Llama") + [.generator("MistralForCausalLM")]
+        "Llama", ["llama"], gguf: ["llama"],
+        classes: .decoder("Llama") + [.generator("MistralForCausalLM"), .generator("LLaMAForCausalLM")]
     ) {
         settings throws(AIError) in
         var model = try settings.decoder()

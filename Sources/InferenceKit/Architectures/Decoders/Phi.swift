@@ -38,7 +38,8 @@ extension Architecture {
 /// Phi-3.5-MoE (https://arxiv.org/abs/2404.14219): layer norms, biases, two of 16 experts chosen one by one.
 extension Architecture {
     static let phiMoe = Architecture(
-        "Phi-3.5 MoE", ["phimoe"], gguf: [], classes: .decoder("Phimoe"), names: .mixtral
+        "Phi-3.5 MoE", ["phimoe"], gguf: [], classes: .decoder("Phimoe") + [.generator("PhiMoEForCausalLM")],
+        names: .mixtral
     ) { settings throws(AIError) in
         var model = try settings.decoder()
         model.setNorms(

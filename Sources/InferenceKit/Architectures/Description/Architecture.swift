@@ -67,7 +67,11 @@ struct Architecture: Sendable {
         if let named = configuration.architectures.first {
             let known = classes.filter { $0.name == named }
             if let first = known.first {
-                chosen = known.first { $0.isStored(stored) } ?? first
+                chosen = known.reduce(first) { $1.parts(in: stored) > $0.parts(in: stored) ? $1 : $0 }
+            } else if !configuration.isGGUF, let stored, chosen.task == .embedding,
+                self.names(stored, isGGUF: false).isAlone(in: stored)
+            {
+                // Without a head of its own a class of the authors' is the family's base model.
             } else {
                 settings.obstacles.append("model class \(named.printable)")
             }

@@ -28,9 +28,10 @@ struct ModelClass: Sendable {
     /// All of these stems.
     var stems: Set<String> { Set(outside.values).union(inside.values).union(biases.values) }
 
-    /// Whether a file has tensors of this head.
-    func isStored(_ stored: Set<String>?) -> Bool {
-        stored?.contains { name in outside.values.contains { name.hasPrefix($0 + ".") } } ?? false
+    /// How many parts of this head a file has.
+    func parts(in stored: Set<String>?) -> Int {
+        guard let stored else { return 0 }
+        return outside.values.count { stem in stored.contains { $0.hasPrefix(stem + ".") } }
     }
 
     /// Puts the head on a model, and says what the model is then for.

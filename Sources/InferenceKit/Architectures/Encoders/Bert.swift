@@ -11,7 +11,7 @@ extension Architecture {
         classes: [
             .base("BertModel"), .words("BertForMaskedLM"), .words("BertForPreTraining"),
             .labels("BertForSequenceClassification", pooler: "pooler.dense"),
-            .tokenLabels("BertForTokenClassification"),
+            .tokenLabels("BertForTokenClassification"), .base("Contriever"),
         ], names: .bert, ggufTensors: .bertGGUF
     ) { settings throws(AIError) in
         settings.refuse(["is_decoder"]) { $0.flag($1) == true }
@@ -34,7 +34,7 @@ extension Architecture {
                 .labels(
                     "\(stem)ForSequenceClassification", dense: "classifier.dense", head: "classifier.out_proj"),
                 .tokenLabels("\(stem)ForTokenClassification"),
-            ], names: .bert("roberta.")
+            ], names: .bert("roberta."), otherNames: [.flash]
         ) { settings throws(AIError) in
             settings.refuse(["is_decoder"]) { $0.flag($1) == true }
             var model = try settings.encoder()

@@ -6,7 +6,7 @@ import ModelFormats
 extension Architecture {
     static let gte = Architecture(
         "GTE", ["new", "gte"], gguf: [],
-        classes: ModelClass.gte("New", norm: "norm") + ModelClass.gte("Gte", norm: "layer_norm"),
+        classes: ModelClass.gte("New") + ModelClass.gte("Gte"),
         names: .new, otherNames: [.newUnpacked, .rotaryEncoder(prefix: "gte.")]
     ) { settings throws(AIError) in
         let isNew = settings.configuration.modelType == "new"
@@ -27,12 +27,14 @@ extension Architecture {
 }
 
 extension ModelClass {
-    /// The classes of a name, and the name of the norm in the head for words.
-    fileprivate static func gte(_ name: String, norm: String) -> [ModelClass] {
-        [
-            .base("\(name)Model"),
-            .masked(
-                "\(name)ForMaskedLM", dense: "lm_head.dense", norm: "lm_head.\(norm)", head: "lm_head.decoder"),
+    /// The classes of a name.
+    fileprivate static func gte(_ name: String) -> [ModelClass] {
+        // The authors' code and transformers have each called the norm both.
+        let masked = ["norm", "layer_norm"].map { norm in
+            ModelClass.masked(
+                "\(name)ForMaskedLM", dense: "lm_head.dense", norm: "lm_head.\(norm)", head: "lm_head.decoder")
+        }
+        return [.base("\(name)Model")] + masked + [
             .labels("\(name)ForSequenceClassification", pooler: "pooler.dense"),
             .tokenLabels("\(name)ForTokenClassification"),
         ]

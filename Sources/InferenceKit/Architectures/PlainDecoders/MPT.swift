@@ -4,7 +4,9 @@ import ModelFormats
 /// MPT (https://www.databricks.com/blog/mpt-7b): ALiBi, layer norms and matrices without biases.
 extension Architecture {
     static let mpt = Architecture(
-        "MPT", ["mpt"], gguf: [], classes: [.generator("MptForCausalLM"), .base("MptModel")], names: .mpt
+        "MPT", ["mpt"], gguf: [],
+        // The second is the authors' own.
+        classes: [.generator("MptForCausalLM"), .generator("MPTForCausalLM"), .base("MptModel")], names: .mpt
     ) { settings throws(AIError) in
         var model = try settings.plainDecoder(inner: nil, hasBias: false)
         model.setNorms(.init(kind: .layer(hasBias: false), epsilon: model.layers[0].norm.epsilon))
