@@ -70,7 +70,8 @@ public struct ChatTemplate: Sendable {
 
     /// Renders a conversation. Typically under a millisecond; a hostile template is stopped after five seconds.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` with the template's own message if it rejects the conversation;
+    /// - Throws: ``ErrorCode/invalidInput`` with the template's own message if it rejects the conversation, and for one
+    ///   that is too deep or too large;
     ///   ``ErrorCode/malformedModel`` with the line if it cannot be rendered or exceeds a limit;
     ///   ``ErrorCode/unsupportedModel`` for Jinja features not implemented here; ``ErrorCode/cancelled`` if the task
     ///   was cancelled.
@@ -98,8 +99,10 @@ public struct ChatTemplate: Sendable {
     func render(variables: JSONObject, limits: Jinja.Limits, clock: TemplateClock) throws(AIError) -> Rendering {
         let run = Jinja.Run(program, limits, clock)
         defer { run.end() }
+        do throws(Jinja.Fault) { try run.start(program, variables) } catch {
+            throw Self.inputError(error, path)
+        }
         do throws(Jinja.Fault) {
-            try run.start(program, variables)
             _ = try run.run(program.body, run.root)
         } catch {
             throw Self.error(error, path)
@@ -125,6 +128,14 @@ public struct ChatTemplate: Sendable {
         for member in members.members { result[member.key] = member.value }
         result["reasoning_content"] = reasoning
         return .object(result)
+    }
+
+    /// What is wrong with the values that a template is given, which is not its fault.
+    private static func inputError(_ fault: Jinja.Fault, _ path: String) -> AIError {
+        guard fault.kind == .limit else { return error(fault, path) }
+        return AIError(
+            .invalidInput, "the conversation or its tools are too much for a chat template: \(fault.message)",
+            context: .init(path: path))
     }
 
     private static func error(_ fault: Jinja.Fault, _ path: String) -> AIError {

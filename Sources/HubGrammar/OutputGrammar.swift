@@ -36,7 +36,8 @@ public struct OutputGrammar: Sendable, Hashable {
     ///
     /// Understood are `type`, `properties`, `required`, `additionalProperties`, `items`, `minItems`, `maxItems`, `enum`,
     /// `const`, `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `minLength`, `maxLength`, `pattern`,
-    /// `format` (date, time, date-time, email, uuid, uri), `anyOf`, and `$ref` within the document
+    /// `format` (date, time, date-time, email, uuid, uri), `anyOf`, `oneOf`, `allOf`, `$ref` within the document,
+    /// `prefixItems`, draft 7's `items` with a list and `additionalItems`, and OpenAPI's `nullable`
     /// (https://json-schema.org/draft/2020-12).
     ///
     /// - Throws: ``ErrorCode/invalidInput`` that names a keyword that is not supported, with its JSON pointer.
@@ -46,26 +47,49 @@ public struct OutputGrammar: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - tools: their names and the schemas of their arguments.
+    ///   - nameKey: what the name stands under.
     ///   - key: what the arguments stand under.
+    ///   - idKey: what a number of the call may stand under, before the name; nil for none.
     ///   - isList: whether the text is a list of calls rather than one.
     /// - Throws: As ``init(jsonSchema:)``.
     public init(
-        calls tools: [(name: String, parameters: JSON)], argumentsKey key: String, isList: Bool = false
+        calls tools: [(name: String, parameters: JSON)], nameKey: String = "name", argumentsKey key: String,
+        idKey: String? = nil, isList: Bool = false
     ) throws(AIError) {
+        let id = idKey.map { (key: $0, value: JSON.object(["type": "string", "pattern": "^[0-9]{1,3}$"])) }
         let calls = tools.map { tool in
             JSON.object([
-                "type": "object", "required": .array(["name", .string(key)]),
+                "type": "object", "required": .array([.string(nameKey), .string(key)]),
                 "properties": .object(
-                    JSONObject([
-                        (key: "name", value: .object(["const": .string(tool.name)])),
-                        (key: key, value: tool.parameters),
-                    ])),
+                    JSONObject(
+                        [id].compactMap { $0 } + [
+                            (key: nameKey, value: .object(["const": .string(tool.name)])),
+                            (key: key, value: tool.parameters),
+                        ])),
             ])
         }
+        try self.init(calls, tools.map { _ in key }, isList: isList)
+    }
+
+    /// A list of calls by name: `[{"f": {...}}]`.
+    ///
+    /// - Throws: As ``init(jsonSchema:)``.
+    public init(keyedCalls tools: [(name: String, parameters: JSON)]) throws(AIError) {
+        let calls = tools.map { tool in
+            JSON.object([
+                "type": "object", "required": .array([.string(tool.name)]),
+                "properties": .object(JSONObject([(key: tool.name, value: tool.parameters)])),
+            ])
+        }
+        try self.init(calls, tools.map(\.name), isList: true)
+    }
+
+    /// - Parameter keys: the property of each call whose schema is a document of its own.
+    private init(_ calls: [JSON], _ keys: [String], isList: Bool) throws(AIError) {
         let call = JSON.object(["anyOf": .array(calls)])
         let schema = isList ? JSON.object(["type": "array", "minItems": 1, "items": call]) : call
-        let inner = tools.indices.map {
-            SchemaDocument.pointer(isList ? "/items" : "", "anyOf", String($0), "properties", key)
+        let inner = keys.enumerated().map { index, key in
+            SchemaDocument.pointer(isList ? "/items" : "", "anyOf", String(index), "properties", key)
         }
         try self.init(.schema(schema), schema: schema, inner: inner)
     }

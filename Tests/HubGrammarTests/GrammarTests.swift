@@ -16,7 +16,7 @@ import Testing
             let schema = source.next()
             let grammar: OutputGrammar
             do throws(AIError) { grammar = try OutputGrammar(jsonSchema: schema) } catch {
-                #expect(error.message.contains("no text fits"), "\(error.message) \(schema.text())")
+                #expect(Self.isRefusal(error), "\(error.message) \(schema.text())")
                 continue
             }
             let engine = try Words.engine(.answer(grammar))
@@ -32,6 +32,11 @@ import Testing
             }
         }
         #expect(whole > 60)
+    }
+
+    /// What may be said of a drawn schema: nothing fits it, or two branches of a `oneOf` cannot be told apart.
+    private static func isRefusal(_ error: AIError) -> Bool {
+        ["no text fits", "may both fit the same"].contains { error.message.contains($0) }
     }
 
     /// Values one step away from valid ones: the grammar takes them exactly if the other validator does.
@@ -50,7 +55,10 @@ import Testing
                 let other = Words.neighbour(of: value, &random)
                 let text = Words.written(other)
                 let isValid = PlainValidator(schema).isValid(other)
-                #expect(grammar.allows(text) == isValid, "\(text) under \(schema.text())")
+                // A branch of oneOf may give up values so that no other fits.
+                let isExact = !schema.text().contains("oneOf")
+                #expect(
+                    grammar.allows(text) == isValid || isValid && !isExact, "\(text) under \(schema.text())")
                 if isValid { (valid, value) = (valid + 1, other) } else { invalid += 1 }
             }
         }
@@ -124,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "allOf", "oneOf", "not", "if", "multipleOf", "uniqueItems", "prefixItems", "patternProperties", "contains",
+        "not", "if", "multipleOf", "uniqueItems", "patternProperties", "contains",
         "minProperties", "propertyNames", "dependentRequired", "unevaluatedProperties", "$dynamicRef", "minLenght",
     ])
     func otherKeywordsAreRefusedByName(keyword: String) throws {
@@ -138,7 +146,7 @@ import Testing
 
     @Test(arguments: [
         (##"{"$ref":"#"}"##, "back to itself"), (##"{"$ref":"other.json"}"##, "within the document"),
-        (##"{"$ref":"#/$defs/x"}"##, "nothing at"), (##"{"format":"ipv4"}"##, "\"ipv4\" is not supported"),
+        (##"{"$ref":"#/$defs/x"}"##, "nothing at"), (##"{"format":4}"##, "the name of a format"),
         (#"{"type":"integer","minimum":3,"maximum":2}"#, "no text fits"), (#"{"enum":[]}"#, "a list with a value"),
         (#"{"type":"objekt"}"#, "one of null"), (#"{"pattern":"(?!a)"}"#, "lookaround"), ("false", "no text fits"),
         (##"{"type":"object","properties":{"a":{"$ref":"#"}},"required":["a"]}"##, "no text fits"),

@@ -87,13 +87,13 @@ import Testing
         let chain = (0..<20_000).map { ##""d\##($0)":{"$ref":"#/$defs/d\##($0 + 1)"}"## }.joined(separator: ",")
         let references = try JSON.parse(##"{"$ref":"#/$defs/d0","$defs":{\##(chain),"d20000":{"type":"null"}}}"##)
         let longest = error { () throws(AIError) in try OutputGrammar(jsonSchema: references) }
-        #expect(longest.contains("more than 100 levels of $ref and anyOf"), "\(longest)")
+        #expect(longest.contains("more than 100 levels of $ref, anyOf, oneOf and allOf"), "\(longest)")
         let pairs = (0..<30).map {
             ##""e\##($0)":{"$ref":"#/$defs/e\##($0 + 1)","anyOf":[{"title":"x"},{"title":"y"}]}"##
         }.joined(separator: ",")
         let branches = try JSON.parse(##"{"$ref":"#/$defs/e0","$defs":{\##(pairs),"e30":{"type":"null"}}}"##)
         let product = error { () throws(AIError) in try OutputGrammar(jsonSchema: branches) }
-        #expect(product.contains("anyOf and $ref combine to more than"), "\(product)")
+        #expect(product.contains("allOf and $ref combine to more than"), "\(product)")
     }
 
     /// Each value is held against all of them: by a table.

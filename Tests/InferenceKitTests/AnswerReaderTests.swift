@@ -96,7 +96,57 @@ import Testing
                 "<|start|>assistant to=functions.weather<|channel|>commentary json<|message|>\(spaced)<|call|><|start|>assistant to=functions.clock<|channel|>commentary json<|message|>{}",
             before: "<|channel|>commentary<|message|>Let me look.<|end|>",
             thought: ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant")),
+        Written(
+            template: "python",
+            calls:
+                #"<|tool_call_start|>[weather(days=3, place="Paris \"<q>\"; {x}", units=["m", "°C 🙂"], zip="01067"), clock()]<|tool_call_end|>"#
+        ),
+        Written(
+            template: "quoted",
+            calls:
+                #"<|tool_call_start|>[weather(days=3, place='Paris "<q>"; {x}', units=['m', '°C 🙂'], zip='01067'), clock()]<|tool_call_end|>"#,
+            thought: ("<think>", "</think>")),
+        Written(
+            template: "plain-list",
+            calls: #"<|tool_call|>[{"name": "weather", "arguments": \#(json)}, {"name": "clock", "arguments": {}}]"#),
+        Written(
+            template: "actions",
+            calls:
+                "<|START_ACTION|>[\n    {\"tool_call_id\": \"0\", \"tool_name\": \"weather\", \"parameters\": \(spaced)},\n    {\"tool_call_id\": \"1\", \"tool_name\": \"clock\", \"parameters\": {}}\n]<|END_ACTION|>",
+            before: "", text: "", thought: ("<|START_THINKING|>", "<|END_THINKING|>")),
+        Written(
+            template: "action-block",
+            calls:
+                "Action: ```json\n[\n    {\n        \"tool_name\": \"weather\",\n        \"parameters\": \(spaced)\n    },\n    {\n        \"tool_name\": \"clock\",\n        \"parameters\": {}\n    }\n]```"
+        ),
+        Written(
+            template: "keyed",
+            calls: #"<|tools_prefix|>[{"weather": \#(json)}, {"clock": {}}]<|tools_suffix|>"#,
+            thought: ("<|inner_prefix|>", "<|inner_suffix|>")),
+        Written(
+            template: "invocations", calls: dsml("function_calls"), thought: ("<think>", "</think>\n")),
+        Written(template: "tool-invocations", calls: dsml("tool_calls"), thought: ("<think>", "</think>")),
+        Written(
+            template: "own-variable",
+            calls:
+                "<tool_call>\n{\"name\": \"weather\", \"arguments\": \(json)}\n</tool_call>\n<tool_call>\n{\"name\": \"clock\", \"arguments\": {}}\n</tool_call>",
+            thought: ("<think>\n", "\n</think>\n")),
+        Written(
+            template: "no-tools",
+            calls:
+                "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>weather<｜tool▁sep｜>\(json)<｜tool▁call▁end｜><｜tool▁call▁begin｜>clock<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+            thought: ("<think>", "</think>")),
     ]
+
+    /// DeepSeek's elements, in a block of this name.
+    private static func dsml(_ block: String) -> String {
+        let values = [
+            ("days", "false", "3"), ("place", "true", "Paris \"<q>\"; {x}"), ("units", "false", "[\"m\", \"°C 🙂\"]"),
+            ("zip", "true", "01067"),
+        ].map { "<｜DSML｜parameter name=\"\($0)\" string=\"\($1)\">\($2)</｜DSML｜parameter>\n" }.joined()
+        return "<｜DSML｜\(block)>\n<｜DSML｜invoke name=\"weather\">\n\(values)</｜DSML｜invoke>\n"
+            + "<｜DSML｜invoke name=\"clock\">\n</｜DSML｜invoke>\n</｜DSML｜\(block)>"
+    }
 
     private func template(_ name: String) throws -> ChatTemplate {
         let path = try Fixtures.path("chat-templates/calls/\(name).jinja")
@@ -106,7 +156,7 @@ import Testing
 
     private func reading(_ name: String) throws -> AnswerReading {
         AnswerReading(
-            format: AnswerFormat(template: try template(name).source, tokenizer: nil),
+            format: AnswerFormat(template: try template(name), tokenizer: nil),
             tools: [Self.weather, Self.clock])
     }
 
@@ -126,19 +176,24 @@ import Testing
 
     @Test(arguments: all) func theTemplateWritesItSo(written: Written) throws {
         let template = try template(written.template)
-        let format = AnswerFormat(template: template.source, tokenizer: nil)
+        let format = AnswerFormat(template: template, tokenizer: nil)
         var calls = Self.calls
         if written.template == "list" { calls[1].id = "aaaaaaaa2" }
         if written.template == "sections" { calls[0].id = "functions.weather:0" }
-        let messages = [
+        var messages = [
             Message.user("Hi"), Message(role: .assistant, content: nil, toolCalls: calls),
             .tool("Rain", callID: calls[0].id, name: "weather"), .tool("Noon", callID: calls[1].id, name: "clock"),
         ]
-        let options = ChatTemplate.Options(
-            tools: [Self.weather, Self.clock], variables: ["bos_token": "<s>", "eos_token": "</s>"])
-        let text = try template.render(json: TemplateMessages.json(messages, template, format), options).text
+        var options = ChatTemplate.Options(variables: ["bos_token": "<s>", "eos_token": "</s>"])
+        #expect(TemplateTools.areKnown(template, format))
+        TemplateTools.offer([Self.weather, Self.clock], template, format, &options, &messages)
+        let text = try TemplateTools.render(messages, template, format, options).text
         #expect(text.contains(written.calls), "\(text)")
         #expect(text.contains("Rain") && text.contains("Noon"))
+        if ["own-variable", "no-tools"].contains(written.template) {
+            // It is told of the tools all the same.
+            #expect(text.contains("Tells the weather.") && text.contains("Tells the time."), "\(text)")
+        }
     }
 
     @Test(arguments: all) func itIsReadWholeAndInPieces(written: Written) throws {
@@ -203,9 +258,12 @@ import Testing
             #expect(reader.calls == [GeneratedToolCall(name: "weather", arguments: #"{"place": "Rome"}"#)])
             return
         }
-        let start = try #require(written.calls.firstRange(of: opening), "\(opening)")
+        // Lists over several lines are begun in one.
+        let isLong = ["actions", "action-block"].contains(written.template)
+        let calls = isLong ? written.calls.replacing(#/,\n */#, with: ", ").replacing(#/\n */#, with: "") : written.calls
+        let start = try #require(calls.firstRange(of: opening), "\(opening) in \(calls)")
         reading.opening = opening
-        let reader = read([String(written.calls[start.upperBound...])], reading)
+        let reader = read([String(calls[start.upperBound...])], reading)
         #expect(reader.calls.map(\.name) == ["weather", "clock"] && reader.text.isEmpty)
         #expect(try reader.calls[0].parsed().arguments == Self.arguments)
     }
@@ -346,6 +404,70 @@ import Testing
         let reader = read(answer.map { String($0) }, try reading("channels"))
         #expect(reader.reasoning == "Hm." && reader.text == "Hello." && reader.calls.isEmpty)
         #expect(read(["No heads at all"], try reading("channels")).text == "No heads at all")
+    }
+
+    /// GigaChat's template has room for one call.
+    @Test func aTurnOfItsOwnIsACall() throws {
+        let template = try template("turns")
+        let format = AnswerFormat(template: template, tokenizer: nil)
+        let call = Message.ToolCall(name: "weather", arguments: ["place": "Rome"])
+        var messages = [Message.user("Hi"), .assistant("I look.", toolCalls: [call]), .tool("Rain")]
+        var options = ChatTemplate.Options(variables: ["bos_token": "<s>"])
+        TemplateTools.offer([Self.weather], template, format, &options, &messages)
+        let text = try TemplateTools.render(messages, template, format, options).text
+        let answer =
+            "I look.<|message_sep|>\n\nfunction call<|role_sep|>\n{\"name\": \"weather\", \"arguments\": {\"place\": \"Rome\"}}<|message_sep|>\n\n"
+        #expect(text.contains("assistant<|role_sep|>\n" + answer) && text.hasSuffix("assistant<|role_sep|>\n"), "\(text)")
+        let reading = AnswerReading(format: format, tools: [Self.weather])
+        for pieces in [[answer], answer.map { String($0) }] {
+            let reader = read(pieces, reading)
+            #expect(reader.text == "I look." && reader.calls.map(\.name) == ["weather"], "\(reader)")
+            #expect(try reader.calls.map { try $0.parsed().arguments } == [["place": "Rome"]])
+        }
+        #expect(read(["Hello.<|message_sep|>"], reading).text == "Hello.")
+        let opening = try #require(format.opening(calling: "weather", template: template.source))
+        var demanded = reading
+        demanded.opening = opening
+        #expect(read([#"{"place": "Rome"}}"#], demanded).calls.map(\.name) == ["weather"])
+        #expect(answer.contains(opening))
+    }
+
+    /// What a model writes in these forms beside what its template shows.
+    @Test(arguments: [
+        // JSON between Python's marks, Python's other values, and quotes within quotes.
+        ("python", #"<|tool_call_start|>[{"name": "clock", "arguments": {"a": 1}}]<|tool_call_end|>"#, #"{"a":1}"#),
+        (
+            "python",
+            #"<|tool_call_start|>[clock(a=None, b=True, c=-1.5e3, d=('x', {"y": [False]}), e="tab\tü\u00e9\x41")]<|tool_call_end|>"#,
+            #"{"a":null,"b":true,"c":-1500.0,"d":["x",{"y":[false]}],"e":"tab\tüéA"}"#
+        ),
+        ("quoted", "<|tool_call_start|>[clock(a='it's, well', b=2)]<|tool_call_end|>", #"{"a":"it's, well","b":2}"#),
+        // Cut, or not what it must be.
+        ("python", "<|tool_call_start|>[clock(a=1, b=", "a=1, b="),
+        ("python", "<|tool_call_start|>[clock(a=[1, 2}, b=3)]<|tool_call_end|>", "a=[1, 2}, b=3)]"),
+        ("plain-list", #"<|tool_call|>[{"name": "clock", "arguments": {"a": "#, #"{"a":"#),
+        ("plain-list", #"<|tool_call|>{"name": "clock", "arguments": {}}"#, "{}"),
+        ("actions", #"<|START_ACTION|>[{"tool_name": "clock", "parameters": {"a": [}}]<|END_ACTION|>"#, #"{"a": [}}]"#),
+        ("action-block", "Action: ```json\n[{\"tool_name\": \"clock\", \"parameters\": {}}]\n```\n", "{}"),
+        ("keyed", #"<|tools_prefix|>[{"clock": {"a": 1"#, #"{"a": 1"#),
+        ("invocations", "<｜DSML｜invoke name=\"clock\"><｜DSML｜parameter name=\"a\">1</｜DSML｜parameter></｜DSML｜invoke>", #"{"a":"1"}"#),
+        ("invocations", "<｜DSML｜invoke name=\"clock\"><｜DSML｜parameter name=\"a\" string=\"false\">[1</｜DSML｜parameter></｜DSML｜invoke>", #"{"a":"[1"}"#),
+    ]) func otherSpellingsAreCalls(template: String, text: String, arguments: String) throws {
+        let reader = read([text], try reading(template))
+        #expect(reader.calls.map(\.name) == ["clock"] && reader.text.isEmpty, "\(reader)")
+        let got = reader.calls.first?.arguments ?? ""
+        #expect(got == arguments || (try? JSON.parse(got)) == (try? JSON.parse(arguments)) && got.hasSuffix("}"), "\(got)")
+    }
+
+    /// The tool that says that none is needed is no call, and a block of code that is none is text.
+    @Test func noToolIsNoCall() throws {
+        let reading = try reading("action-block")
+        let none = read([#"Action: ```json [{"tool_name": "directly_answer", "parameters": {}}]```"#], reading)
+        #expect(none.calls.isEmpty && none.text.isEmpty)
+        let code = "So:\n```swift\nlet a = 1\n```\nThat is it."
+        for pieces in [[code], code.map { String($0) }] {
+            #expect(read(pieces, reading).text == code)
+        }
     }
 
     // MARK: The table

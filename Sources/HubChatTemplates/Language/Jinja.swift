@@ -57,8 +57,20 @@ package enum Jinja {
         }
 
         package var kind: Kind
-        var message: String
+        let message: String
         /// The template's line, from 1.
         var line: Int
+
+        /// A template chooses what its errors say, and how much: a message has the beginning of it.
+        init(kind: Kind, message: String, line: Int) {
+            self.kind = kind
+            // By scalars: one character can have a million.
+            self.message =
+                message.utf8.count <= Self.longestMessage
+                ? message : String(message.unicodeScalars.prefix(Self.longestMessage)) + "..."
+            self.line = line
+        }
+
+        private static let longestMessage = 1000
     }
 }

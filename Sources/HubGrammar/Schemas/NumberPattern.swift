@@ -23,6 +23,15 @@ struct NumberPattern {
         high = highs.min { $0.isLess($1) || !$1.isLess($0) && $0.isExclusive && !$1.isExclusive }
     }
 
+    /// Whether no number is within the bounds of both.
+    func isApart(from other: NumberPattern) -> Bool {
+        func isBelow(_ high: DecimalBound?, _ low: DecimalBound?) -> Bool {
+            guard let high, let low else { return false }
+            return high.isLess(low) || !low.isLess(high) && (high.isExclusive || low.isExclusive)
+        }
+        return isBelow(high, other.low) || isBelow(other.high, low)
+    }
+
     func expression(_ store: inout RegexStore) -> RegexStore.ID {
         guard low != nil || high != nil else { return unbounded(&store) }
         var parts: [RegexStore.ID] = []

@@ -1,19 +1,27 @@
 import HubCore
 
-/// Makes rules of a JSON Schema. What is compiled is a set of schemas that all hold at once: a `$ref` adds one to its
-/// neighbours, a branch of `anyOf` adds itself, so keywords beside them need no care of their own.
+/// Makes rules of a JSON Schema. What is compiled is a set of schemas that all hold at once: `$ref` and `allOf` add some to
+/// their neighbours, a branch of `anyOf` or `oneOf` adds itself, so keywords beside them need no care of their own.
 struct SchemaCompiler {
     /// A schema by its pointer, and the schemas that led to it for the same value, to which it may not lead back.
     struct Start: Hashable {
         var pointer: String
         var path: [String] = []
     }
-    /// Schemas, and those of them whose `anyOf` is decided.
+    /// Schemas, and the `anyOf` and `oneOf` among them that are decided.
     struct Key: Hashable {
         var starts: [Start]
         var decided: Set<String> = []
+        /// The branches that must not fit, because another one of their `oneOf` was chosen.
+        var excluded: [Exclusion] = []
 
         init(_ pointers: [String]) { starts = pointers.map { Start(pointer: $0) } }
+    }
+    /// A `oneOf` by its pointer, and its branch that was chosen.
+    struct Exclusion: Hashable {
+        var pointer: String
+        var chosen: Int
+        var path: [String]
     }
     /// The keywords of one of the schemas.
     typealias Member = (pointer: String, keywords: JSONObject, path: [String])
@@ -23,9 +31,11 @@ struct SchemaCompiler {
     private var open: [Key: Int] = [:]
     private var finished: [Key: GrammarSymbol] = [:]
     private var depth = 0
-    private let check: SchemaCheck
+    let check: SchemaCheck
     /// The schemas of all keys: those of one are the more, the more `anyOf` stand beside each other.
     private var gathered = 0
+    /// The ways to fit what was looked at for `oneOf`.
+    var known: [Key: [[Member]]] = [:]
 
     /// Schemas within schemas, and schemas of all keys.
     private static let (deepest, mostGathered) = (200, 100_000)
@@ -51,13 +61,7 @@ struct SchemaCompiler {
         for start in key.starts {
             guard try gather(start.pointer, start.path, &members) else { return .nothing }
         }
-        gathered += members.count + 1
-        guard gathered <= Self.mostGathered else {
-            throw AIError(
-                .invalidInput,
-                "the schema is too large: anyOf and $ref combine to more than \(Self.mostGathered) schemas"
-            )
-        }
+        try count(members.count + 1)
         let rule = builder.open()
         open[key] = rule
         let made = try builder.finish(rule, try alternatives(members, key))
@@ -65,11 +69,23 @@ struct SchemaCompiler {
         return made
     }
 
+    /// Counts schemas that were put together.
+    mutating func count(_ schemas: Int) throws(AIError) {
+        gathered += schemas
+        guard gathered <= Self.mostGathered else {
+            throw AIError(
+                .invalidInput,
+                "the schema is too large: anyOf, oneOf, allOf and $ref combine to more than \(Self.mostGathered) schemas"
+            )
+        }
+    }
+
     /// Adds a schema and what it refers to.
     ///
+    /// - Parameter isLenient: whether to leave out what stands beside a `$ref` where not every reader looks at it.
     /// - Returns: false if one of them takes nothing.
-    private func gather(
-        _ pointer: String, _ path: [String], _ members: inout [Member]
+    func gather(
+        _ pointer: String, _ path: [String], _ members: inout [Member], isLenient: Bool = false
     ) throws(AIError) -> Bool {
         try SchemaDocument.checkPath(path, pointer)
         if members.contains(where: { $0.pointer == pointer }) { return true }
@@ -78,55 +94,100 @@ struct SchemaCompiler {
         case .keywords(let keywords):
             if let reference = keywords["$ref"] {
                 let target = try document.target(reference, SchemaDocument.pointer(pointer, "$ref"))
-                guard try gather(target, path + [pointer], &members) else { return false }
+                guard try gather(target, path + [pointer], &members, isLenient: isLenient) else { return false }
+                if isLenient, document.isWholeReference(keywords, pointer) { return true }
             }
             members.append((pointer, keywords, path))
+            for index in (keywords["allOf"]?.array ?? []).indices {
+                let part = SchemaDocument.pointer(pointer, "allOf", String(index))
+                guard try gather(part, path + [pointer], &members, isLenient: isLenient) else { return false }
+            }
             return true
         }
     }
 
     private mutating func alternatives(_ members: [Member], _ key: Key) throws(AIError) -> [[GrammarSymbol]] {
-        if let member = members.first(where: { $0.keywords["anyOf"] != nil && !key.decided.contains($0.pointer) }) {
-            var parts: [[GrammarSymbol]] = []
-            for index in (member.keywords["anyOf"]?.array ?? []).indices {
-                var branch = key
-                branch.starts.append(
-                    Start(
-                        pointer: SchemaDocument.pointer(member.pointer, "anyOf", String(index)),
-                        path: member.path + [member.pointer]))
-                branch.decided.insert(member.pointer)
-                parts.append([try symbol(branch)])
-            }
-            return parts
-        }
-        if let values = try values(members) {
-            let texts = values.map { Array(JSONSpelling.value($0).utf8) }
-            return [[.terminal(builder.store.literals(texts))]]
-        }
-        let types = Self.types(members)
+        if let choice = choice(members, key.decided) { return try branches(choice, key) }
+        if let values = try values(members, key) { return [[constants(values)]] }
+        let narrowing = try Narrowing(members, key, &self)
         var parts: [[GrammarSymbol]] = []
-        for type in types {
+        for type in Self.types(members) where narrowing.allows(type) {
             switch type {
             case "null": parts.append([literal("null")])
-            case "boolean": parts += [[literal("true")], [literal("false")]]
+            case "boolean":
+                parts += [true, false].filter { narrowing.allows($0) }.map { [literal($0 ? "true" : "false")] }
             case "integer", "number":
                 parts.append([
                     .terminal(NumberPattern(members, isWhole: type == "integer").expression(&builder.store))
                 ])
-            case "string": parts.append([.terminal(string(members))])
-            case "array": parts.append(try array(members))
-            default: parts.append(try object(members))
+            case "string": parts.append([.terminal(string(members, except: narrowing.texts))])
+            case "array": parts.append(try array(members, narrowing))
+            default: parts.append(try object(members, narrowing))
             }
         }
         return parts
     }
 
+    // MARK: Branches
+
+    /// An `anyOf` or `oneOf`: the schema that has it, the keyword, its pointer.
+    typealias Choice = (member: Member, keyword: String, pointer: String)
+
+    /// The first one that is not decided.
+    func choice(_ members: [Member], _ decided: Set<String>) -> Choice? {
+        for member in members {
+            for keyword in ["anyOf", "oneOf"] where member.keywords[keyword] != nil {
+                let pointer = SchemaDocument.pointer(member.pointer, keyword)
+                if !decided.contains(pointer) { return (member, keyword, pointer) }
+            }
+        }
+        return nil
+    }
+
+    private mutating func branches(_ choice: Choice, _ key: Key) throws(AIError) -> [[GrammarSymbol]] {
+        let count = choice.member.keywords[choice.keyword]?.array?.count ?? 0
+        let path = choice.member.path + [choice.member.pointer]
+        var parts: [[GrammarSymbol]] = []
+        var constants: [JSON] = []
+        for index in 0..<count {
+            let pointer = SchemaDocument.pointer(choice.pointer, String(index))
+            // Of constants there may be many: together they are one expression.
+            if case .keywords(let keywords) = try document.schema(pointer), let values = keywords.onlyValues {
+                constants += values
+                continue
+            }
+            var branch = key
+            branch.starts.append(Start(pointer: pointer, path: path))
+            branch.decided.insert(choice.pointer)
+            if choice.keyword == "oneOf", count > 1 {
+                branch.excluded.append(Exclusion(pointer: choice.pointer, chosen: index, path: path))
+            }
+            parts.append([try symbol(branch)])
+        }
+        guard !constants.isEmpty else { return parts }
+        var decided = key
+        decided.decided.insert(choice.pointer)
+        var values: [JSON] = []
+        for value in try self.values(ValueSet(constants).all, key.starts.map(\.pointer), decided)
+        {
+            if choice.keyword == "oneOf", try !check.mayFitOneAlone(value, choice.pointer) { continue }
+            values.append(value)
+        }
+        return parts + [[self.constants(values)]]
+    }
+
+    private mutating func constants(_ values: [JSON]) -> GrammarSymbol {
+        .terminal(builder.store.literals(values.map { Array(JSONSpelling.value($0).utf8) }))
+    }
+
     mutating func literal(_ text: String) -> GrammarSymbol { .terminal(builder.store.literal(text)) }
 
     /// The types that all members allow; `integer` only where `number` is not.
-    private static func types(_ members: [Member]) -> [String] {
+    static func types(_ members: [Member]) -> [String] {
         let allowed = members.compactMap { member in
-            member.keywords["type"].map { Set(($0.array ?? [$0]).compactMap(\.string)) }
+            member.keywords["type"].map {
+                Set(($0.array ?? [$0]).compactMap(\.string)).union(member.keywords.isNullable ? ["null"] : [])
+            }
         }
         return SchemaDocument.types.filter { type in
             if type == "integer" {
@@ -138,28 +199,46 @@ struct SchemaCompiler {
     }
 
     /// The values of `enum` and `const` that fit everything else; nil without such keywords.
-    private func values(_ members: [Member]) throws(AIError) -> [JSON]? {
-        var lists: [[JSON]] = []
+    func values(_ members: [Member], _ key: Key) throws(AIError) -> [JSON]? {
         for member in members {
-            if let list = member.keywords["enum"]?.array { lists.append(list) }
-            if let value = member.keywords.members.last(where: { $0.key == "const" })?.value {
-                lists.append([value])
-            }
+            let list = member.keywords.constant.map { [$0] } ?? member.keywords["enum"]?.array
+            if let list { return try values(ValueSet(list).all, members.map(\.pointer), key) }
         }
-        guard let first = lists.first else { return nil }
-        var values: [JSON] = []
-        var seen = ValueSet()
-        for value in first {
-            var fits = true
-            for member in members where fits { fits = try check.fits(value, member.pointer) }
-            if fits, seen.insert(value) { values.append(value) }
+        return nil
+    }
+
+    /// Those of some values that fit schemas, and none of the branches that must not fit.
+    private func values(
+        _ values: [JSON], _ pointers: some Sequence<String>, _ key: Key
+    ) throws(AIError) -> [JSON] {
+        var found: [JSON] = []
+        for value in values {
+            var fits = try !mayFit(value, key.excluded)
+            for pointer in pointers where fits { fits = try check.fits(value, pointer, decided: key.decided) }
+            if fits { found.append(value) }
         }
-        return values
+        return found
+    }
+
+    /// Whether a value may fit one of the branches that must not.
+    func mayFit(_ value: JSON, _ excluded: [Exclusion]) throws(AIError) -> Bool {
+        for exclusion in excluded {
+            if try check.mayFit(value, another: exclusion.chosen, exclusion.pointer) { return true }
+        }
+        return false
     }
 
     // MARK: Strings
 
-    private mutating func string(_ members: [Member]) -> RegexStore.ID {
+    private mutating func string(_ members: [Member], except texts: [RegexStore.ID]) -> RegexStore.ID {
+        let content = content(members)
+        return quoted(texts.isEmpty ? content : builder.store.both([content] + texts.map { builder.store.not($0) }))
+    }
+
+    /// What stands between the quotes.
+    ///
+    /// - Parameter formats: whether they count.
+    mutating func content(_ members: [Member], formats: Bool = true) -> RegexStore.ID {
         let low = members.compactMap { $0.keywords["minLength"]?.count }.max() ?? 0
         let high = members.compactMap { $0.keywords["maxLength"]?.count }.min()
         guard low <= high ?? .max else { return RegexStore.nothing }
@@ -169,13 +248,13 @@ struct SchemaCompiler {
             if let source = member.keywords["pattern"]?.string, let pattern = try? PatternParser.parse(source) {
                 parts.append(builder.store.containing(pattern, .jsonString))
             }
-            if let format = member.keywords["format"]?.string, let pattern = StringFormats.patterns[format] {
+            if formats, let format = member.keywords["format"]?.string, let pattern = StringFormats.patterns[format] {
                 parts.append(builder.store.whole(pattern, .jsonString))
             }
         }
         // Any string is no limit beside a pattern.
         if parts.count > 1, low == 0, high == nil { parts.removeFirst() }
-        return quoted(builder.store.both(parts))
+        return builder.store.both(parts)
     }
 
     mutating func quoted(_ content: RegexStore.ID) -> RegexStore.ID {
@@ -191,19 +270,53 @@ struct SchemaCompiler {
         return .terminal(builder.store.then(builder.store.literal(text), space))
     }
 
-    private mutating func array(_ members: [Member]) throws(AIError) -> [GrammarSymbol] {
+    /// How many elements a list may have.
+    static func lengths(_ members: [Member]) -> (low: Int, high: Int?) {
         let low = members.compactMap { $0.keywords["minItems"]?.count }.max() ?? 0
-        let high = members.compactMap { $0.keywords["maxItems"]?.count }.min()
+        return (low, members.compactMap { $0.keywords["maxItems"]?.count }.min())
+    }
+
+    /// What an element of a list must fit.
+    static func element(_ index: Int, _ members: [Member]) -> Key {
+        Key(
+            members.compactMap { member in
+                member.keywords.element(index).map { SchemaDocument.pointer(member.pointer, $0) }
+            })
+    }
+
+    /// The elements that have schemas of their own.
+    static func prefixCount(_ members: [Member]) -> Int {
+        members.compactMap { $0.keywords.prefix?.schemas.count }.max() ?? 0
+    }
+
+    private mutating func array(_ members: [Member], _ narrowing: Narrowing) throws(AIError) -> [GrammarSymbol] {
+        var (low, high) = Self.lengths(members)
+        low = max(low, narrowing.low)
+        high = [high, narrowing.high].compactMap { $0 }.min()
+        let prefix = Self.prefixCount(members)
+        // As with objects: where nothing is said of what follows, nothing does.
+        if prefix > 0, !members.contains(where: { $0.keywords.rest != nil }) {
+            high = min(high ?? .max, max(low, prefix))
+        }
         guard low <= high ?? .max else { return [.nothing] }
         guard high != 0 else { return [literal("[]")] }
-        let key = Key(
-            members.filter { $0.keywords["items"] != nil }.map { SchemaDocument.pointer($0.pointer, "items") })
-        let element = try symbol(key)
-        let next = try builder.choice([[separator(","), element]])
-        let rest = try builder.repeated(next, max(0, low - 1), high.map { $0 - 1 })
-        var contents = [[element, rest]]
-        if low == 0 { contents.append([]) }
-        return [literal("["), try builder.choice(contents), literal("]")]
+        let shared = min(prefix, high ?? .max)
+        // From the last to the first: what follows so many elements.
+        var rest = GrammarSymbol.empty
+        if high != shared {
+            let element = try symbol(Self.element(prefix, members))
+            let next = try builder.choice([[separator(","), element]])
+            let first = max(1, shared)
+            rest = try builder.repeated(next, max(0, low - first), high.map { $0 - first })
+            if shared == 0 { rest = try builder.choice([[element, rest]] + (low == 0 ? [[]] : [])) }
+        }
+        for index in (0..<shared).reversed() {
+            let element = try symbol(Self.element(index, members))
+            var contents = [(index == 0 ? [] : [separator(",")]) + [element, rest]]
+            if index >= low { contents.append([]) }
+            rest = try builder.choice(contents)
+        }
+        return [literal("["), rest, literal("]")]
     }
 
     // MARK: Objects
@@ -217,21 +330,18 @@ struct SchemaCompiler {
 
     /// Objects with their properties in the schema's order; those that are not required may be left out. Other properties
     /// come last, where `additionalProperties` says so or no property has a name.
-    private mutating func object(_ members: [Member]) throws(AIError) -> [GrammarSymbol] {
-        let required = members.flatMap { ($0.keywords["required"]?.array ?? []).compactMap(\.string) }
-        let needed = Set(required.map { ExactText($0) })
-        var names: [String] = []
-        var seen: Set<ExactText> = []
-        for name in members.flatMap({ $0.keywords["properties"]?.object?.keys ?? [] }) + required
-        where seen.insert(ExactText(name)).inserted { names.append(name) }
+    private mutating func object(_ members: [Member], _ narrowing: Narrowing) throws(AIError) -> [GrammarSymbol] {
+        let needed = Self.required(members).union(narrowing.required)
+        let names = Self.names(members)
         var properties: [Property] = []
-        for name in names {
+        for name in names where !narrowing.absent.contains(ExactText(name)) {
             properties.append(
                 Property(
                     name: Array(JSONSpelling.content(name).utf8), value: try symbol(Self.value(of: name, members)),
                     isRequired: needed.contains(ExactText(name))))
         }
-        let others = try others(members, properties.map(\.name))
+        let known = names + narrowing.absent.map(\.text)
+        let others = try others(members, known.map { Array(JSONSpelling.content($0).utf8) })
         let firstRequired = properties.firstIndex(where: \.isRequired) ?? properties.count
         // What may follow, by whether a property came before.
         var (afterNone, afterSome) = (try list(of: others, isFirst: true), try list(of: others, isFirst: false))
@@ -248,22 +358,36 @@ struct SchemaCompiler {
         return [literal("{"), afterNone, literal("}")]
     }
 
+    /// The properties that must be there.
+    static func required(_ members: [Member]) -> Set<ExactText> {
+        Set(members.flatMap { ($0.keywords["required"]?.array ?? []).compactMap(\.string) }.map { ExactText($0) })
+    }
+
+    /// The properties that the schemas name, in their order.
+    static func names(_ members: [Member]) -> [String] {
+        let named = members.flatMap { $0.keywords["properties"]?.object?.keys ?? [] }
+        let required = members.flatMap { ($0.keywords["required"]?.array ?? []).compactMap(\.string) }
+        var seen: Set<ExactText> = []
+        return (named + required).filter { seen.insert(ExactText($0)).inserted }
+    }
+
+    /// Whether there may be properties that the schemas do not name.
+    static func hasOthers(_ members: [Member]) -> Bool {
+        members.contains { $0.keywords["additionalProperties"] != nil } || names(members).isEmpty
+    }
+
     /// What the value of a property must fit.
-    private static func value(of name: String, _ members: [Member]) -> Key {
+    static func value(of name: String, _ members: [Member]) -> Key {
         Key(
             members.compactMap { member in
-                if member.keywords["properties"]?.object?[name] != nil {
-                    return SchemaDocument.pointer(member.pointer, "properties", name)
-                }
-                guard member.keywords["additionalProperties"] != nil else { return nil }
-                return SchemaDocument.pointer(member.pointer, "additionalProperties")
+                member.keywords.property(name).map { SchemaDocument.pointer(member.pointer, $0) }
             })
     }
 
     /// A property with another name; nil if there may be none.
     private mutating func others(_ members: [Member], _ names: [[UInt8]]) throws(AIError) -> GrammarSymbol? {
+        guard Self.hasOthers(members) else { return nil }
         let said = members.filter { $0.keywords["additionalProperties"] != nil }
-        guard !said.isEmpty || names.isEmpty else { return nil }
         let value = try symbol(
             Key(said.map { SchemaDocument.pointer($0.pointer, "additionalProperties") }))
         guard value != .nothing else { return nil }
@@ -278,39 +402,5 @@ struct SchemaCompiler {
         let next = try builder.choice([[separator(","), others]])
         let rest = try builder.repeated(next, 0, nil)
         return isFirst ? try builder.choice([[], [others, rest]]) : rest
-    }
-}
-
-/// JSON as constants are written, with the same escapes as other strings.
-enum JSONSpelling {
-    static func value(_ value: JSON) -> String {
-        switch value {
-        case .string(let text): "\"\(content(text))\""
-        case .array(let elements): "[" + elements.map(self.value).joined(separator: ",") + "]"
-        case .object(let object):
-            "{" + object.members.map { "\"\(content($0.key))\":\(self.value($0.value))" }.joined(separator: ",")
-                + "}"
-        default: value.text()
-        }
-    }
-
-    /// The inside of a string.
-    static func content(_ text: String) -> String {
-        var out = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": out += "\\\""
-            case "\\": out += "\\\\"
-            case "\n": out += "\\n"
-            case "\r": out += "\\r"
-            case "\t": out += "\\t"
-            case "\u{8}": out += "\\b"
-            case "\u{C}": out += "\\f"
-            case _ where scalar.value < 0x20:
-                out += (scalar.value < 16 ? "\\u000" : "\\u00") + String(scalar.value, radix: 16)
-            default: out.unicodeScalars.append(scalar)
-            }
-        }
-        return out
     }
 }

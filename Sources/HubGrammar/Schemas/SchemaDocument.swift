@@ -14,13 +14,18 @@ final class SchemaDocument {
     private static let understood: Set<String> = [
         "type", "properties", "required", "additionalProperties", "items", "minItems", "maxItems", "enum", "const",
         "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern", "format",
-        "anyOf", "$ref",
+        "anyOf", "oneOf", "allOf", "$ref", "prefixItems", "additionalItems", "nullable",
     ]
     /// What only says something about a schema.
     private static let annotations: Set<String> = [
         "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$schema", "$id",
         "$comment", "$defs", "definitions", "$anchor", "contentEncoding", "contentMediaType",
+        // OpenAPI's; a discriminator only says where to look first.
+        "discriminator", "example", "externalDocs", "xml",
     ]
+    /// Whether a keyword constrains values.
+    static func isUnderstood(_ keyword: String) -> Bool { understood.contains(keyword) }
+
     static let types = ["null", "boolean", "object", "array", "number", "integer", "string"]
 
     /// The part at a pointer.
@@ -41,8 +46,15 @@ final class SchemaDocument {
         return part
     }
 
-    static func pointer(_ parent: String, _ keys: String...) -> String {
-        keys.reduce(parent) { $0 + "/" + $1.replacing("~", with: "~0").replacing("/", with: "~1") }
+    static func pointer(_ parent: String, _ keys: String...) -> String { pointer(parent, keys) }
+
+    static func pointer(_ parent: String, _ keys: [String]) -> String {
+        keys.reduce(parent) { pointer, key in
+            guard key.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else {
+                return pointer + "/" + key
+            }
+            return pointer + "/" + key.replacing("~", with: "~0").replacing("/", with: "~1")
+        }
     }
 
     static func error(_ pointer: String, _ what: String) -> AIError {
@@ -72,10 +84,10 @@ final class SchemaDocument {
     /// - Throws: ``ErrorCode/invalidInput`` if it is one of them, or they are too many.
     static func checkPath(_ path: [String], _ pointer: String) throws(AIError) {
         guard !path.contains(pointer) else {
-            throw error(pointer, "the schema leads back to itself by $ref or anyOf")
+            throw error(pointer, "the schema leads back to itself by $ref, anyOf, oneOf or allOf")
         }
         guard path.count <= longestPath else {
-            throw error(pointer, "more than \(longestPath) levels of $ref and anyOf lead here")
+            throw error(pointer, "more than \(longestPath) levels of $ref, anyOf, oneOf and allOf lead here")
         }
     }
 
@@ -90,9 +102,22 @@ final class SchemaDocument {
                 }
                 try check(keyword, value, Self.pointer(pointer, keyword))
             }
+            if keywords["prefixItems"] != nil { try checkPrefix(keywords, pointer) }
             return .keywords(keywords)
         case nil: throw Self.error(pointer, "there is nothing")
         default: throw Self.error(pointer, "a schema is an object, true or false")
+        }
+    }
+
+    /// Drafts before 2020-12 know no `prefixItems`: there `items` would be for all elements.
+    private func checkPrefix(_ keywords: JSONObject, _ pointer: String) throws(AIError) {
+        guard keywords["items"]?.array == nil else {
+            throw Self.error(pointer, "\"prefixItems\" and a list in \"items\" are of different drafts; use one")
+        }
+        let draft = draft(pointer)
+        guard !["draft-0", "2019-09"].contains(where: draft.contains) else {
+            throw Self.error(
+                pointer, "\"prefixItems\" is not in the draft of $schema, \(draft.printable); use a list in \"items\"")
         }
     }
 
@@ -109,7 +134,11 @@ final class SchemaDocument {
         case "properties": try require(value.object != nil, "an object")
         case "required":
             try require(value.array?.allSatisfy { $0.string != nil } ?? false, "a list of names")
-        case "additionalProperties", "items": try require(value.object != nil || value.bool != nil, "a schema")
+        case "items":
+            try require(value.object != nil || value.bool != nil || value.array != nil, "a schema, or a list of them")
+        case "additionalProperties", "additionalItems":
+            try require(value.object != nil || value.bool != nil, "a schema")
+        case "nullable": try require(value.bool != nil, "true or false")
         case "minItems", "maxItems", "minLength", "maxLength":
             try require(
                 value.count.map { (0...Self.largest).contains($0) } ?? false,
@@ -122,13 +151,9 @@ final class SchemaDocument {
             do { _ = try PatternParser.parse(value.string ?? "") } catch {
                 throw Self.error(pointer, error.message)
             }
-        case "format":
-            guard StringFormats.patterns[value.string ?? ""] != nil else {
-                throw Self.error(
-                    pointer,
-                    "the format \"\(value.string?.printable ?? "")\" is not supported; \(StringFormats.names) are")
-            }
-        case "anyOf": try require(value.array.map { !$0.isEmpty } ?? false, "a list with a schema")
+        case "format": try require(value.string != nil, "the name of a format")
+        case "anyOf", "oneOf", "allOf", "prefixItems":
+            try require(value.array.map { !$0.isEmpty } ?? false, "a list with a schema")
         case "$ref": _ = try target(value, pointer)
         default: break
         }
@@ -142,11 +167,49 @@ final class SchemaDocument {
         guard let text = reference.string, text == "#" || text.hasPrefix("#/") else {
             throw Self.error(pointer, "only references within the document, such as #/$defs/name, are supported")
         }
-        let base = inner.first { pointer == $0 || pointer.hasPrefix($0 + "/") } ?? ""
+        let base = base(pointer)
         guard let target = PercentEncoding.decode(text.dropFirst()), self[base + target] != nil else {
             throw Self.error(pointer, "there is nothing at \(text.printable)")
         }
         return base + target
+    }
+
+    /// The draft that the document at a pointer is written in; empty if it does not say.
+    private func draft(_ pointer: String) -> String {
+        (self[base(pointer)]?["$schema"] ?? root["$schema"])?.string ?? ""
+    }
+
+    /// Whether readers take a `$ref` for the whole schema: "All other properties in a "$ref" object MUST be ignored"
+    /// (https://json-schema.org/draft-07/draft-handrews-json-schema-01#rfc.section.8.3).
+    func isWholeReference(_ keywords: JSONObject, _ pointer: String) -> Bool {
+        keywords["$ref"] != nil && draft(pointer).contains("draft-0")
+    }
+
+    /// The document that a pointer leads into.
+    private func base(_ pointer: String) -> String {
+        inner.first { pointer == $0 || pointer.hasPrefix($0 + "/") } ?? ""
+    }
+}
+
+extension JSONObject {
+    /// The schemas of the first elements of a list, and under which keyword they stand.
+    var prefix: (keyword: String, schemas: [JSON])? {
+        for keyword in ["prefixItems", "items"] {
+            if let schemas = self[keyword]?.array { return (keyword, schemas) }
+        }
+        return nil
+    }
+
+    /// What all elements behind the first must fit, if there is such a keyword.
+    var rest: String? {
+        let keyword = self["items"]?.array == nil ? "items" : "additionalItems"
+        return self[keyword] == nil ? nil : keyword
+    }
+
+    /// Where the schema of an element stands, as keys behind the list's schema; nil for one that may be anything.
+    func element(_ index: Int) -> [String]? {
+        if let prefix, index < prefix.schemas.count { return [prefix.keyword, String(index)] }
+        return rest.map { [$0] }
     }
 }
 

@@ -31,9 +31,6 @@ enum StringFormats {
         ),
     ]
 
-    /// `date, time and uri`.
-    static let names = sources.dropLast().map(\.0).joined(separator: ", ") + " and " + sources[sources.count - 1].0
-
     /// The patterns by name; each is the whole string.
     static let patterns: [String: CharacterPattern] = Dictionary(
         uniqueKeysWithValues: sources.map { name, source in

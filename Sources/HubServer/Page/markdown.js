@@ -2,16 +2,20 @@
 // http and https alone, and no picture is fetched from anywhere.
 import { el } from "./page.js";
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^\s`]*)[^`]*$/;
-const HEADING = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
-const RULE = /^ {0,3}([-*_])\s*(?:\1\s*){2,}$/;
-const QUOTE = /^ {0,3}> ?(.*)$/;
-const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
-const DIVIDER = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
+// Whoever writes the text chooses what these run over: none may try a part of a line again and again. So no two
+// neighbours in one can match the same character, and what ends a line has no condition.
+const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/s;
+const HEADING = /^ {0,3}(#{1,6})\s(.*)$/s;
+const QUOTE = /^ {0,3}> ?(.*)$/s;
+const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s(.*)$/s;
 const MOST_DEPTH = 12;
+// Characters of one text in which emphasis, links and code are looked for.
+const MOST_INLINE = 400_000;
+let left = 0;
 
 /** The elements of a text. */
 export function render(text) {
+  left = MOST_INLINE;
   return blocks(text.replace(/\r\n?/g, "\n").split("\n"), 0);
 }
 
@@ -32,12 +36,12 @@ function blocks(lines, depth) {
     const line = lines[at];
     let found;
     if (!line.trim()) { at += 1; continue; }
-    if ((found = FENCE.exec(line))) { at = fenced(lines, at, found, out); continue; }
-    if ((found = HEADING.exec(line))) { out.append(el(`h${Math.min(found[1].length + 1, 6)}`, {}, inline(found[2]))); at += 1; continue; }
-    if (RULE.test(line)) { out.append(el("hr")); at += 1; continue; }
+    if ((found = fence(line))) { at = fenced(lines, at, found, out); continue; }
+    if ((found = HEADING.exec(line))) { out.append(el(`h${Math.min(found[1].length + 1, 6)}`, {}, inline(title(found[2])))); at += 1; continue; }
+    if (isRule(line)) { out.append(el("hr")); at += 1; continue; }
     if (QUOTE.test(line)) { at = quoted(lines, at, out, depth); continue; }
     if (ITEM.test(line)) { at = list(lines, at, out, depth); continue; }
-    if (line.includes("|") && at + 1 < lines.length && lines[at + 1].includes("-") && DIVIDER.test(lines[at + 1])) { at = table(lines, at, out); continue; }
+    if (line.includes("|") && at + 1 < lines.length && isDivider(lines[at + 1])) { at = table(lines, at, out); continue; }
     if (/^ {4}|^\t/.test(line)) { at = indented(lines, at, out); continue; }
     const words = [];
     while (at < lines.length && lines[at].trim() && !(words.length && startsBlock(lines[at]))) { words.push(lines[at].trim()); at += 1; }
@@ -48,7 +52,31 @@ function blocks(lines, depth) {
 }
 
 function startsBlock(line) {
-  return FENCE.test(line) || HEADING.test(line) || RULE.test(line) || QUOTE.test(line) || ITEM.test(line);
+  return fence(line) || HEADING.test(line) || isRule(line) || QUOTE.test(line) || ITEM.test(line);
+}
+
+/** The beginning of a block of code: what the block ends with at least, and its language. */
+function fence(line) {
+  const found = FENCE.exec(line);
+  const rest = found?.[2].trim();
+  return found && !rest.includes("`") ? { mark: found[1], language: /^\S{0,30}/.exec(rest)[0] } : null;
+}
+
+/** A heading's text without the signs that may close it. */
+function title(text) {
+  const words = text.trim();
+  let end = words.length;
+  while (end > 0 && words[end - 1] === "#") end -= 1;
+  return words.slice(0, end).trim();
+}
+
+function isRule(line) {
+  return /^ {0,3}[-*_]/.test(line) && /^(-{3,}|\*{3,}|_{3,})$/.test(line.replace(/\s/g, ""));
+}
+
+function isDivider(line) {
+  if (!line.includes("-")) return false;
+  return withoutEdges(line).split("|").every((cell) => /^:?-+:?$/.test(cell.trim()));
 }
 
 /** A block of code, with a button that copies it. */
@@ -63,12 +91,12 @@ function fenced(lines, at, found, out) {
   const body = [];
   at += 1;
   while (at < lines.length) {
-    const end = /^ {0,3}(`{3,}|~{3,})\s*$/.exec(lines[at]);
-    if (end && end[1][0] === found[1][0] && end[1].length >= found[1].length) break;
+    const end = fence(lines[at]);
+    if (end && !end.language && end.mark[0] === found.mark[0] && end.mark.length >= found.mark.length) break;
     body.push(lines[at]);
     at += 1;
   }
-  out.append(codeBlock(body.join("\n"), found[2].slice(0, 30)));
+  out.append(codeBlock(body.join("\n"), found.language));
   return at + 1;
 }
 
@@ -100,7 +128,7 @@ function list(lines, at, out, depth) {
   while (at < lines.length) {
     const found = ITEM.exec(lines[at]);
     if (!found || found[1].length < indent || found[1].length > indent + 3 || /\d/.test(found[2]) !== isOrdered) break;
-    const body = [found[3]];
+    const body = [found[3].trimStart()];
     at += 1;
     while (at < lines.length) {
       const next = lines[at];
@@ -123,8 +151,8 @@ function list(lines, at, out, depth) {
 }
 
 function item(body, depth) {
-  const task = /^\[([ xX])\]\s+(.*)$/.exec(body[0]);
-  if (task) body[0] = task[2];
+  const task = /^\[([ xX])\]\s(.*)$/s.exec(body[0]);
+  if (task) body[0] = task[2].trimStart();
   const content = blocks(body, depth + 1);
   // A short item is no paragraph of its own.
   const only = content.firstChild;
@@ -135,9 +163,14 @@ function item(body, depth) {
   return node;
 }
 
+/** A row of a table without the bars around it. */
+function withoutEdges(line) {
+  const text = line.trim().replace(/^\|/, "");
+  return text.endsWith("|") && !text.endsWith("\\|") ? text.slice(0, -1) : text;
+}
+
 function cells(line) {
-  const text = line.trim().replace(/^\|/, "").replace(/(^|[^\\])\|$/, "$1");
-  return text.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
+  return withoutEdges(line).split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
 
 function table(lines, at, out) {
@@ -158,18 +191,28 @@ function table(lines, at, out) {
 /** HTML in Markdown: breaks stay, a picture becomes its description, other tags go. */
 function withoutTags(text) {
   if (!text.includes("<")) return text;
-  return text.replace(/<!--[\s\S]*?(-->|$)/g, "").replace(/<br\s*\/?>/gi, "\n")
-    .replace(/<img\b[^>]*>/gi, (tag) => { const alt = /alt\s*=\s*["']([^"']*)["']/i.exec(tag); return alt?.[1] ? `![${alt[1]}]()` : ""; })
+  return text.replace(/<!--[\s\S]*?(-->|$)/g, "").replace(/<br\s{0,9}\/?>/gi, "\n")
+    .replace(/<img\b[^<>]{0,2000}>/gi, (tag) => { const alt = /alt\s?=\s?["']([^"']*)["']/i.exec(tag); return alt?.[1] ? `![${alt[1]}]()` : ""; })
     .replace(/<\/?[a-z][a-z0-9-]*(\s[^<>]{0,2000})?\/?>/gi, "");
 }
 
-// Longest first; a part that is not closed stays a text.
-const INLINE = /(`+)([\s\S]*?[^`])\1(?!`)|!\[([^\]]{0,1000})\]\(([^()\s]*)(?:\s+"[^"]*")?\)|\[((?:[^[\]\\]|\\.|!\[[^\]]*\]\([^)]*\)){1,1000})\]\(<?([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)?)>?(?:\s+["'][^"']*["'])?\)|(\*\*|__)(?=\S)([\s\S]*?\S)\7|(\*|_)(?=\S)([\s\S]*?\S)\9(?![*\w])|~~(?=\S)([\s\S]*?\S)~~|<?(https?:\/\/[^\s<>"'`\])]+)>?|\\([!-/:-@[-`{-~])/g;
+// Longest first; a part that is not closed stays a text. Each looks ahead some hundred characters at most.
+const INLINE = new RegExp([
+  /(?<!`)(`{1,100})(?!`)([\s\S]{0,500}?[^`])\1(?!`)/,
+  /!\[([^\]]{0,500})\]\(([^()\s]{0,500})(?:\s{1,9}"[^"]{0,500}")?\)/,
+  /\[((?:[^[\]\\]|\\.|!\[[^\]]{0,500}\]\([^)]{0,500}\)){1,500})\]\(<?([^()\s<>]{0,500}(?:\([^()\s]{0,500}\)[^()\s<>]{0,500})?)>?(?:\s{1,9}["'][^"']{0,500}["'])?\)/,
+  /(\*\*|__)(?=\S)([\s\S]{0,500}?\S)\7/,
+  /(\*|_)(?=\S)([\s\S]{0,500}?\S)\9(?![*\w])/,
+  /~~(?=\S)([\s\S]{0,500}?\S)~~/,
+  /<?(https?:\/\/[^\s<>"'`\])]{1,2000})>?/,
+  /\\([!-/:-@[-`{-~])/,
+].map((part) => part.source).join("|"), "g");
 
 function inline(text, depth = 0) {
   const out = document.createDocumentFragment();
   // The cost of an expression grows with the line.
-  if (text.length > 10000 || depth > MOST_DEPTH) { plain(text, out); return out; }
+  left -= text.length;
+  if (text.length > 10000 || left < 0 || depth > MOST_DEPTH) { plain(text, out); return out; }
   let end = 0;
   for (const found of text.matchAll(INLINE)) {
     if (found.index < end) continue;
@@ -203,8 +246,15 @@ function piece(found, depth) {
 }
 
 function plain(text, out) {
-  const lines = text.split(/ {2,}\n|\\\n/);
-  lines.forEach((line, index) => { if (index) out.append(el("br")); out.append(line); });
+  const lines = text.split("\n");
+  let words = "";
+  lines.forEach((line, index) => {
+    const isLast = index + 1 === lines.length;
+    if (isLast || !(line.endsWith("  ") || line.endsWith("\\"))) { words += isLast ? line : line + "\n"; return; }
+    out.append(words + line.replace(/\\$/, "").trimEnd(), el("br"));
+    words = "";
+  });
+  if (words) out.append(words);
 }
 
 /** A link to the web; anything else is only its text. */

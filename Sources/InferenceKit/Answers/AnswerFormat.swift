@@ -1,3 +1,4 @@
+import HubChatTemplates
 import HubCore
 import HubTokenizers
 
@@ -25,6 +26,13 @@ struct AnswerFormat: Sendable, Hashable {
         var parts: [String] = []
         /// Tokens that end an answer besides those that the model's settings name.
         var ends: [String] = []
+        /// What a call that is demanded follows, if it is the first of an answer.
+        var before = ""
+        /// Tools that every model of this form knows, whose call says that none is needed.
+        var none: [String] = []
+
+        /// Whether what ends a call is a text of its own elsewhere.
+        var closesLikeText: Bool { closing == "```" }
     }
 
     /// The tool calls; nil for a model that knows none.
@@ -52,6 +60,29 @@ struct AnswerFormat: Sendable, Hashable {
             wrapping: Brackets(
                 opening: "<|tool_calls_section_begin|>", closing: "<|tool_calls_section_end|>"),
             parts: ["<|tool_call_argument_begin|>"]),
+        // DeepSeek 3.2 and 4. The name of a call belongs to its marker, which is several tokens.
+        dsml("function_calls"), dsml("tool_calls"),
+        Calls(
+            evidence: ["<|tool_call_start|>", "<|tool_list_start|>"], opening: "<|tool_call_start|>",
+            closing: "<|tool_call_end|>", syntax: .python),
+        Calls(
+            evidence: ["<|tools_prefix|>"], opening: "<|tools_prefix|>", closing: "<|tools_suffix|>",
+            syntax: .keyed, ends: ["<|tools_suffix|>"]),
+        Calls(
+            evidence: ["<|START_ACTION|>"], opening: "<|START_ACTION|>", closing: "<|END_ACTION|>",
+            syntax: .list(name: "tool_name", arguments: "parameters", id: "tool_call_id")),
+        // Command R: "Action:" and a block of Markdown.
+        Calls(
+            evidence: ["json-formatted list of actions"], opening: "Action: ```json", closing: "```",
+            syntax: .list(name: "tool_name", arguments: "parameters"),
+            none: ["directly_answer", "directly-answer"]),
+        Calls(
+            evidence: ["<|tool_call|>"], opening: "<|tool_call|>",
+            syntax: .list(name: "name", arguments: "arguments")),
+        // GigaChat 3: a call is a turn of its own.
+        Calls(
+            evidence: ["function call<|role_sep|>"], opening: "function call<|role_sep|>",
+            closing: "<|message_sep|>", syntax: .json("arguments"), before: "<|message_sep|>\n\n"),
         Calls(
             evidence: ["[TOOL_CALLS]"], opening: "[TOOL_CALLS]", syntax: .listOrNamed,
             parts: ["[CALL_ID]", "[ARGS]"]),
@@ -70,7 +101,18 @@ struct AnswerFormat: Sendable, Hashable {
         Calls(
             evidence: ["<|python_tag|>", "\"parameters\": dictionary of argument name"], opening: "<|python_tag|>",
             syntax: .json("parameters"), ends: ["<|eom_id|>"]),
+        // LFM2.5, whose template has no call.
+        Calls(
+            evidence: ["List of tools: ["], opening: "<|tool_call_start|>", closing: "<|tool_call_end|>",
+            syntax: .python),
     ]
+
+    private static func dsml(_ block: String) -> Calls {
+        Calls(
+            evidence: ["<｜DSML｜\(block)>"], opening: "<｜DSML｜invoke name=\"", closing: "</｜DSML｜invoke>",
+            syntax: .invocations,
+            wrapping: Brackets(opening: "<｜DSML｜\(block)>", closing: "</｜DSML｜\(block)>"))
+    }
 
     /// What is around reasoning, the more particular first.
     static let reasoning = [
@@ -78,11 +120,21 @@ struct AnswerFormat: Sendable, Hashable {
         Brackets(opening: "[THINK]", closing: "[/THINK]"),
         Brackets(opening: "<seed:think>", closing: "</seed:think>"),
         Brackets(opening: "<|START_THINKING|>", closing: "<|END_THINKING|>"),
+        Brackets(opening: "<|inner_prefix|>", closing: "<|inner_suffix|>"),
         Brackets(opening: "<think>", closing: "</think>"),
     ]
 
     /// The form of a model's answers by its template, and for reasoning by its vocabulary: not every template that
     /// leaves reasoning to the model mentions it.
+    init(template: ChatTemplate, tokenizer: Tokenizer?) {
+        self.init(template: template.source, tokenizer: tokenizer)
+        // Some put their markers together from parts: what they write shows them.
+        if calls == nil, let sample = TemplateTools.sample(template) {
+            calls = AnswerFormat(template: sample, tokenizer: nil).calls
+        }
+    }
+
+    /// The same by the text of a template, or one that it wrote.
     init(template: String, tokenizer: Tokenizer?) {
         calls = Self.calls.first { $0.evidence.contains { template.contains($0) } }
         guard calls?.syntax != .channels else { return }

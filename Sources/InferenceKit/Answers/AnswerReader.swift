@@ -200,6 +200,8 @@ struct AnswerReader {
                 // White space before it is not part of anything.
                 (place, skipsSpace, space) = (marker == format.reasoning?.opening ? .reasoning : .text, true, "")
             }
+        } else if marker == format.calls?.closing, format.calls?.closesLikeText == true {
+            show(marker, &piece)
         }
     }
 
@@ -208,7 +210,7 @@ struct AnswerReader {
         if format.calls?.syntax == .channels {
             calls.append(GeneratedToolCall(name: recipient, arguments: held.trimmed))
         } else if let parser, !held.trimmed.isEmpty {
-            calls += parser.calls(in: held)
+            calls += parser.calls(in: held).filter { format.calls?.none.contains($0.name) != true }
         }
     }
 

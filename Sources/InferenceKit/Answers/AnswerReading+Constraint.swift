@@ -37,6 +37,13 @@ extension AnswerReading {
                 let grammar = try OutputGrammar(jsonSchema: tool.parameters)
                 sections.append(.init(after: "{\"name\": \"\(tool.name)\", \"\(key)\":", grammar))
             }
+        case .list(let name, let key, let id):
+            // A tool that stands for none takes nothing.
+            let none = calls.none.map { (name: $0, parameters: JSON.object(["enum": .array([.object([:])])])) }
+            let list = try OutputGrammar(
+                calls: known + none, nameKey: name, argumentsKey: key, idKey: id, isList: true)
+            sections.append(.init(after: calls.opening, list))
+        case .keyed: sections.append(.init(after: calls.opening, try OutputGrammar(keyedCalls: known)))
         case .listOrNamed where !template.contains("[ARGS]"):
             let list = try OutputGrammar(calls: known, argumentsKey: "arguments", isList: true)
             sections.append(.init(after: calls.opening, list))
@@ -57,7 +64,7 @@ extension AnswerReading {
                     sections.append(.init(after: "to=functions.\(tool.name)\(head)<|message|>", grammar))
                 }
             }
-        case .parameters, .elements, .marked: return nil
+        case .parameters, .elements, .marked, .python, .invocations: return nil
         }
         return .sections(sections, after: opening, reasoning: brackets)
     }

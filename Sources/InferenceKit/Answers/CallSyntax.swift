@@ -9,6 +9,14 @@ enum CallSyntax: Sendable, Hashable {
     case listOrNamed
     /// `f<separator>{...}`, with `function<separator>f` and a block of Markdown in older models.
     case named(separator: String)
+    /// `[{"name": "f", "arguments": {...}}]` with keys of its own, and perhaps one for an id, which counts from 0.
+    case list(name: String, arguments: String, id: String? = nil)
+    /// `[{"f": {...}}]`
+    case keyed
+    /// `[f(key="text", other=3)]`
+    case python
+    /// `f">` and `<｜DSML｜parameter name="key" string="true">text</｜DSML｜parameter>`, where the marker had the rest.
+    case invocations
     /// `<function=f><parameter=key>value</parameter></function>`
     case parameters
     /// `f<key>name</key><value>text</value>`
@@ -30,7 +38,10 @@ struct CallParser {
     func calls(in body: String) -> [GeneratedToolCall] {
         let body = body.trimmed
         switch syntax {
-        case .json, .channels: return Self.json(body)
+        case .json, .channels, .list: return Self.json(body)
+        case .keyed: return Self.keyed(body)
+        case .python: return body.hasPrefix("[{") || body.hasPrefix("{") ? Self.json(body) : PythonCalls.read(body)
+        case .invocations: return [invocation(body)]
         case .listOrNamed:
             return body.hasPrefix("[") || body.hasPrefix("{") ? Self.json(body) : [Self.bracketed(body)]
         case .named(let separator): return [Self.named(body, separator)]
@@ -45,7 +56,10 @@ struct CallParser {
 
     /// Whether a closing marker here would stand within a string of the call.
     func isWithinString(_ body: String) -> Bool {
-        guard case .json = syntax else { return false }
+        switch syntax {
+        case .json, .list, .keyed: break
+        default: return false
+        }
         var (isInside, isEscaped) = (false, false)
         for byte in body.utf8 {
             if isEscaped {
@@ -67,8 +81,8 @@ struct CallParser {
         if body.contains(".call("), !body.hasPrefix("{") { return [python(body)] }
         var calls: [GeneratedToolCall] = []
         for text in JSONPieces.split(body) {
-            guard let json = try? JSON.parse(text) else { return calls + [broken(text)] }
-            calls.append(call(json, written: text))
+            guard let json = try? JSON.parse(text) else { return calls + broken(list: text) }
+            calls += (json.array ?? [json]).map { call($0, written: $0.text()) }
         }
         return calls.isEmpty ? [broken(body)] : calls
     }
@@ -76,9 +90,22 @@ struct CallParser {
     private static func call(_ json: JSON, written text: String) -> GeneratedToolCall {
         let function = json["function"]?.object != nil ? json["function"] ?? json : json
         let arguments = function["arguments"] ?? function["parameters"]
-        guard let name = function["name"]?.string else { return GeneratedToolCall(name: "", arguments: text) }
+        guard let name = (function["name"] ?? function["tool_name"])?.string else {
+            return GeneratedToolCall(name: "", arguments: text)
+        }
         return GeneratedToolCall(
             id: json["id"]?.string, name: name, arguments: arguments.map { $0.string ?? $0.text() } ?? "{}")
+    }
+
+    /// A list whose end is not JSON: the calls before it are whole.
+    private static func broken(list text: String) -> [GeneratedToolCall] {
+        guard text.hasPrefix("[") else { return [broken(text)] }
+        var calls: [GeneratedToolCall] = []
+        for text in JSONPieces.split(String(text.dropFirst())) {
+            guard let json = try? JSON.parse(text) else { return calls + [broken(text)] }
+            calls.append(call(json, written: text))
+        }
+        return calls.isEmpty ? [broken(text)] : calls
     }
 
     /// A call that is not JSON, or not whole: as much as can be read.
@@ -88,7 +115,7 @@ struct CallParser {
             let after = text[range.upperBound...].drop { $0.isWhitespace }
             return after.first == ":" ? after.dropFirst().drop { $0.isWhitespace } : nil
         }
-        let name = rest(behind: "name").map { $0.dropFirst($0.first == "\"" ? 1 : 0).prefix { $0 != "\"" } }
+        let name = (rest(behind: "name") ?? rest(behind: "tool_name")).map { $0.dropFirst($0.first == "\"" ? 1 : 0).prefix { $0 != "\"" } }
         guard let name else { return GeneratedToolCall(name: "", arguments: text) }
         let arguments = rest(behind: "arguments") ?? rest(behind: "parameters")
         return GeneratedToolCall(name: String(name), arguments: String(arguments ?? ""))
@@ -109,6 +136,22 @@ struct CallParser {
             arguments[String(part[..<equals]).trimmed] = (try? JSON.parse(value)) ?? .string(value)
         }
         return GeneratedToolCall(name: name, arguments: JSON.object(arguments).text())
+    }
+
+    /// `[{"f": {...}}, {"g": {...}}]`
+    private static func keyed(_ body: String) -> [GeneratedToolCall] {
+        guard let list = (try? JSON.parse(body))?.array else {
+            let name = body.drop { "[{ \n\"".contains($0) }.prefix { $0 != "\"" }
+            let rest = body[name.endIndex...].dropFirst().drop(while: \.isWhitespace)
+            guard rest.first == ":", !name.isEmpty else { return [GeneratedToolCall(name: "", arguments: body)] }
+            return [GeneratedToolCall(name: String(name), arguments: String(rest.dropFirst()).trimmed)]
+        }
+        return list.map { item in
+            guard let members = item.object?.members, let member = members.first, members.count == 1 else {
+                return call(item, written: item.text())
+            }
+            return GeneratedToolCall(name: member.key, arguments: member.value.string ?? member.value.text())
+        }
     }
 
     // MARK: Names with arguments
@@ -165,6 +208,24 @@ struct CallParser {
             }
             return GeneratedToolCall(name: name, arguments: JSON.object(arguments).text())
         }
+    }
+
+    /// `f">` and its parameters, each of which says whether it is a text.
+    private func invocation(_ body: String) -> GeneratedToolCall {
+        let name = String(body.prefix { $0 != "\"" && $0 != ">" }).trimmed
+        var arguments = JSONObject()
+        for part in body.parts(behind: "<｜DSML｜parameter name=\"") {
+            let key = String(part.prefix { $0 != "\"" })
+            let head = part.dropFirst(key.count).prefix { $0 != ">" }
+            let value = part[head.endIndex...].dropFirst()
+            let end = value.firstRange(of: "</｜DSML｜parameter>")?.lowerBound ?? value.endIndex
+            let text = String(value[..<end])
+            arguments[key] =
+                head.contains("string=\"false\"")
+                ? (try? JSON.parse(text)) ?? .string(text)
+                : head.contains("string=") ? .string(text) : argument(text, key, of: name)
+        }
+        return GeneratedToolCall(name: name, arguments: JSON.object(arguments).text())
     }
 
     /// `f<key>name</key><value>text</value>`

@@ -16,8 +16,8 @@ package struct ChatAbilities: Sendable, Hashable {
     package init?(model path: String) throws(AIError) {
         guard let templates = try ChatTemplates.read(model: path) else { return nil }
         let template = try templates.template(hasTools: true)
-        let format = AnswerFormat(template: template.source, tokenizer: nil)
-        callsTools = format.calls != nil && (template.has("tools") || template.has("custom_tools"))
+        let format = AnswerFormat(template: template, tokenizer: nil)
+        callsTools = format.calls != nil && TemplateTools.areKnown(template, format)
         reasons = format.reasoning != nil || format.calls?.syntax == .channels
         self.template = try templates.template().source
     }

@@ -38,14 +38,15 @@ struct ChatPrompt: Sendable {
             throw AIError(.invalidInput, "a model on this machine takes tools or a form of its answer, not both")
         }
         let template = try templates.template(hasTools: !tools.isEmpty)
-        let format = AnswerFormat(template: template.source, tokenizer: tokenizer)
+        let format = AnswerFormat(template: template, tokenizer: tokenizer)
         try Self.check(template, format, tools)
-        var inputs = ChatTemplate.Options(
-            tools: tools.isEmpty ? nil : tools, variables: templates.specialTokens)
+        var inputs = ChatTemplate.Options(variables: templates.specialTokens)
+        var messages = messages
+        TemplateTools.offer(tools, template, format, &inputs, &messages)
         if let effort = options.reasoningEffort {
             try Self.set(effort, template, format, &inputs.variables)
         }
-        let rendered = try template.render(json: TemplateMessages.json(messages, template, format), inputs)
+        let rendered = try TemplateTools.render(messages, template, format, inputs)
         reading = AnswerReading(format: format, tools: tools)
         if let reasoning = format.reasoning {
             reading.beginsInReasoning = rendered.text.trimmed.hasSuffix(reasoning.opening.trimmed)
@@ -61,7 +62,7 @@ struct ChatPrompt: Sendable {
         _ template: ChatTemplate, _ format: AnswerFormat, _ tools: [JSON]
     ) throws(AIError) {
         guard !tools.isEmpty else { return }
-        guard template.has("tools") || template.has("custom_tools") else {
+        guard TemplateTools.areKnown(template, format) else {
             throw AIError(
                 .invalidInput, "\(template.path): the chat template knows no tools",
                 advice: "leave them out, or choose a model that was trained to call tools",
@@ -119,9 +120,11 @@ struct ChatPrompt: Sendable {
 
 /// Messages in the forms that templates differ in.
 enum TemplateMessages {
-    static func json(_ messages: [Message], _ template: ChatTemplate, _ format: AnswerFormat) -> [JSON] {
+    static func json(
+        _ messages: [Message], _ template: ChatTemplate, _ format: AnswerFormat, argumentsAreTexts: Bool = false
+    ) -> [JSON] {
         // DeepSeek's templates join the arguments to a text.
-        let hasTexts = format.calls?.syntax == .named(separator: "<｜tool▁sep｜>")
+        let hasTexts = argumentsAreTexts || format.calls?.syntax == .named(separator: "<｜tool▁sep｜>")
         let all = messages.map { json($0, argumentsAreTexts: hasTexts) }
         // Gemma 4 has results in the message with the calls.
         return template.source.contains("'tool_responses'") ? withResponses(all) : all

@@ -1,6 +1,7 @@
 package import HubCore
 
-/// A JSON Schema validator in the simplest form, which shares no code with the library: for schemas without formats.
+/// A JSON Schema validator in the simplest form, which shares no code with the library: for schemas without formats, in
+/// the words of draft 2020-12 and of draft 7.
 package struct PlainValidator {
     private let root: JSON
 
@@ -18,7 +19,11 @@ package struct PlainValidator {
         switch keyword {
         case "$ref": return holds(value, target(wanted.string ?? ""))
         case "anyOf": return (wanted.array ?? []).contains { holds(value, $0) }
-        case "type": return (wanted.array ?? [wanted]).contains { has(value, $0.string ?? "") }
+        case "oneOf": return (wanted.array ?? []).filter { holds(value, $0) }.count == 1
+        case "allOf": return (wanted.array ?? []).allSatisfy { holds(value, $0) }
+        case "type":
+            return (wanted.array ?? [wanted]).contains { has(value, $0.string ?? "") }
+                || schema["nullable"]?.bool == true && value.isNull
         case "enum": return (wanted.array ?? []).contains { same($0, value) }
         case "const": return same(wanted, value)
         case "minimum": return value.double.map { $0 >= wanted.double! } ?? true
@@ -34,7 +39,20 @@ package struct PlainValidator {
             guard let text = value.string else { return true }
             guard let pattern = try? Regex(wanted.string!).matchingSemantics(.unicodeScalar) else { return false }
             return text.firstMatch(of: pattern) != nil
-        case "items": return value.array.map { $0.allSatisfy { holds($0, wanted) } } ?? true
+        case "prefixItems":
+            return zip(value.array ?? [], wanted.array ?? []).allSatisfy { holds($0, $1) }
+        case "items":
+            if let list = wanted.array { return zip(value.array ?? [], list).allSatisfy { holds($0, $1) } }
+            return (value.array ?? []).dropFirst(schema["prefixItems"]?.array?.count ?? 0)
+                .allSatisfy { holds($0, wanted) }
+        case "additionalItems":
+            guard let list = schema["items"]?.array else { return true }
+            return (value.array ?? []).dropFirst(list.count).allSatisfy { holds($0, wanted) }
+        case "uniqueItems":
+            guard wanted.bool == true, let elements = value.array else { return true }
+            return elements.indices.allSatisfy { one in
+                elements.indices.allSatisfy { $0 <= one || !same(elements[$0], elements[one]) }
+            }
         case "required":
             guard let object = value.object else { return true }
             return (wanted.array ?? []).allSatisfy { object[$0.string!] != nil }

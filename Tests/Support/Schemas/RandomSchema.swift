@@ -34,7 +34,7 @@ package struct RandomSchema {
     private mutating func name() -> String { Self.names[draw(Self.names.count)] }
 
     private mutating func schema(_ depth: Int) -> JSON {
-        switch draw(depth > 0 ? 11 : 6) {
+        switch draw(depth > 0 ? 15 : 6) {
         case 0: return string()
         case 1, 2: return number()
         case 3: return .object(["type": one(in: 2) ? "boolean" : "null"])
@@ -47,8 +47,53 @@ package struct RandomSchema {
             return .object([
                 "anyOf": .array(parts), "type": one(in: 4) ? .array(["string", "integer", "object"]) : nil,
             ])
-        default: return .object(["$ref": one(in: 2) ? "#/$defs/tree" : "#/$defs/leaf"])
+        case 10: return .object(["$ref": one(in: 2) ? "#/$defs/tree" : "#/$defs/leaf"])
+        case 11: return oneOf(depth)
+        case 12:
+            var keywords = schema(depth - 1).object ?? JSONObject()
+            keywords["allOf"] = .array((0...draw(2)).map { _ in one(in: 2) ? object(depth - 1) : schema(0) })
+            return .object(keywords)
+        case 13: return tuple(depth)
+        default:
+            var keywords = (one(in: 2) ? string() : number()).object ?? JSONObject()
+            keywords["nullable"] = .bool(!one(in: 4))
+            return .object(keywords)
         }
+    }
+
+    /// Branches that are told apart by their types, by a property's constant, by what they require, or not at all.
+    private mutating func oneOf(_ depth: Int) -> JSON {
+        let tag = name()
+        let parts = (0...draw(2)).map { number -> JSON in
+            switch draw(4) {
+            case 0: return schema(depth - 1)
+            case 1: return .object(["const": constant()])
+            default:
+                var keywords = object(depth - 1).object ?? JSONObject()
+                var properties = keywords["properties"]?.object ?? JSONObject()
+                properties[tag] = .object(["const": .int(Int64(number))])
+                keywords["properties"] = .object(properties)
+                if one(in: 2) { keywords["required"] = .array([.string(tag)]) }
+                return .object(keywords)
+            }
+        }
+        return .object(["oneOf": .array(parts)])
+    }
+
+    private mutating func tuple(_ depth: Int) -> JSON {
+        let parts = JSON.array((0...draw(2)).map { _ in schema(depth - 1) })
+        let rest: JSON = one(in: 3) ? true : one(in: 2) ? false : schema(0)
+        let low = draw(4)
+        var keywords: JSONObject = ["type": "array", "minItems": one(in: 2) ? .int(Int64(low)) : nil]
+        if one(in: 3) { keywords["maxItems"] = .int(Int64(low + draw(3))) }
+        if one(in: 2) {
+            keywords["prefixItems"] = parts
+            keywords["items"] = rest
+        } else {
+            keywords["items"] = parts
+            keywords["additionalItems"] = rest
+        }
+        return .object(keywords)
     }
 
     private mutating func string() -> JSON {

@@ -1,0 +1,35 @@
+import HubCore
+
+/// JSON as constants are written, with the same escapes as other strings.
+enum JSONSpelling {
+    static func value(_ value: JSON) -> String {
+        switch value {
+        case .string(let text): "\"\(content(text))\""
+        case .array(let elements): "[" + elements.map(self.value).joined(separator: ",") + "]"
+        case .object(let object):
+            "{" + object.members.map { "\"\(content($0.key))\":\(self.value($0.value))" }.joined(separator: ",")
+                + "}"
+        default: value.text()
+        }
+    }
+
+    /// The inside of a string.
+    static func content(_ text: String) -> String {
+        var out = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": out += "\\\""
+            case "\\": out += "\\\\"
+            case "\n": out += "\\n"
+            case "\r": out += "\\r"
+            case "\t": out += "\\t"
+            case "\u{8}": out += "\\b"
+            case "\u{C}": out += "\\f"
+            case _ where scalar.value < 0x20:
+                out += (scalar.value < 16 ? "\\u000" : "\\u00") + String(scalar.value, radix: 16)
+            default: out.unicodeScalars.append(scalar)
+            }
+        }
+        return out
+    }
+}
