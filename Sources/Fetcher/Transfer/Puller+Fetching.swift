@@ -24,7 +24,10 @@ extension Puller {
     ) async -> [Result] {
         let began = Clock.seconds
         let uses = await Blocking.run { plans.map(share) }
-        let prepared = await Blocking.run { zip(plans, uses).map { prepare($0, options, $1) } }
+        let prepared = await Blocking.run {
+            let links = LinkProbes()
+            return zip(plans, uses).map { prepare($0, options, $1, links) }
+        }
         for (index, plan) in plans.enumerated() { report(.planned(plan), index) }
         // Who reads along waits for the first byte, and reading older revisions takes time.
         let seeds = isOffline || options.watch != nil ? [:] : await seed(plans)
@@ -40,7 +43,7 @@ extension Puller {
         let proven = Lock<[String: [VerifiedFile]]>([:])
         let session = PullSession(
             client: client, jobs: jobs, present: (present.totalSize, present.count), limits: limits,
-            control: options.control, restart: options.force && plans.allSatisfy(\.destination.isCache),
+            control: options.control, shared: unflushed, restart: options.force && plans.allSatisfy(\.destination.isCache),
             keep: { file, job, ranges in
                 // Without file state nothing is recorded; the file is verified again later.
                 if let (cache, file) = (try? job.verified(file)) ?? nil {
@@ -83,7 +86,7 @@ extension Puller {
 
     /// Prepares a plan's destination; returns whether its snapshot may use links.
     private func prepare(
-        _ plan: PullPlan, _ options: Options, _ use: Swift.Result<RepositoryUse?, AIError>
+        _ plan: PullPlan, _ options: Options, _ use: Swift.Result<RepositoryUse?, AIError>, _ links: LinkProbes
     ) -> Swift.Result<Bool, AIError> {
         Swift.Result { () throws(AIError) in
             _ = try use.get()
@@ -92,7 +95,7 @@ extension Puller {
             }
             begin(plan, options.earlierChoice)
             guard plan.needsWork else { return options.symlinks }
-            return try Self.placed([plan]) { () throws(AIError) in try makePlace(plan) && options.symlinks }
+            return try Self.placed([plan]) { () throws(AIError) in try makePlace(plan, links) && options.symlinks }
         }
     }
 
@@ -111,7 +114,7 @@ extension Puller {
     }
 
     /// Creates a plan's folders; returns whether its snapshot can use links.
-    private func makePlace(_ plan: PullPlan) throws(AIError) -> Bool {
+    private func makePlace(_ plan: PullPlan, _ links: LinkProbes) throws(AIError) -> Bool {
         if case .folder(let local) = plan.destination {
             try local.prepare(plan.tree)
             return false
@@ -119,7 +122,7 @@ extension Puller {
         try FileSystem.createDirectories(plan.folder.blobs)
         try FileSystem.createDirectories(plan.folder.snapshot(plan.commit))
         try plan.folder.writeTree(plan.tree)
-        return try FileSystem.hasSymlinks(plan.folder.blobs, name: "links.hub.incomplete")
+        return try links.areSupported(in: plan.folder.blobs)
     }
 
     /// The result of a plan, after its last step on disk.
@@ -193,5 +196,19 @@ extension Puller {
                     bytes: bytes, seconds: seconds, origin: client.endpoint.origin.description, at: Timestamp.now)
             }
         }
+    }
+}
+
+/// Which file systems have symbolic links: each is tried once for all plans of a call.
+private final class LinkProbes {
+    /// By device.
+    private var known: [UInt64: Bool] = [:]
+
+    func areSupported(in folder: String) throws(AIError) -> Bool {
+        let device = try FileSystem.status(folder)?.device
+        if let device, let known = known[device] { return known }
+        let found = try FileSystem.hasSymlinks(folder, name: "links.hub.incomplete")
+        if let device { known[device] = found }
+        return found
     }
 }
