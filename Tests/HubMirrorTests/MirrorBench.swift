@@ -11,10 +11,20 @@ final class MirrorBench: Sendable {
     let mirror: Mirror
     let metrics = ServerMetrics()
     let layout: CacheLayout
+    /// What is asked by it, kept as long.
+    private let upstream: HubServer?
+
+    /// A mirror that forwards its clients' tokens to a server of the test.
+    convenience init(of server: HubServer, _ home: String) throws {
+        try self.init(of: server.address, .forward, home: home, server: server)
+    }
 
     /// - Parameter home: the folder of the cache and of the kept answers.
-    init(of upstream: String, _ authorisation: ClientAuthorisation, home: String, ttl: Double = 60) throws {
+    init(of upstream: String, _ authorisation: ClientAuthorisation, home: String, ttl: Double = 60, server: HubServer? = nil)
+        throws
+    {
         self.home = home
+        self.upstream = server
         let environment = HubEnvironment.test([
             "HOME": home, "HF_HOME": Path.join(home, "hf"), "HUB_HOME": Path.join(home, "state"),
         ])

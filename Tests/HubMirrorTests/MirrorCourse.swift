@@ -1,5 +1,6 @@
 import HubCore
 import HubServer
+import Libc
 import Support
 
 @testable import Fetcher
@@ -46,18 +47,28 @@ final class MirrorCourse: @unchecked Sendable {
     private func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
 
     private func bytes(_ count: Int) -> [UInt8] {
-        let seed = random.next()
-        var random = SeededRandom(state: seed)
-        return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            for index in 0..<count { buffer[index] = UInt8(truncatingIfNeeded: random.next()) }
+        [UInt8](unsafeUninitializedCapacity: (count + 7) & ~7) { buffer, filled in
+            UnsafeMutableRawBufferPointer(buffer).withMemoryRebound(to: UInt64.self) { words in
+                for index in words.indices { words[index] = random.next() }
+            }
             filled = count
+        }
+    }
+
+    /// Whether bytes are those from a place of a content on; comparing one by one takes long in a build for debugging.
+    private static func are(_ bytes: [UInt8], _ content: [UInt8], from start: Int = 0) -> Bool {
+        guard bytes.count <= content.count - start else { return false }
+        return bytes.withUnsafeBytes { left in
+            content.withUnsafeBytes { right in
+                bytes.isEmpty || memcmp(left.baseAddress!, right.baseAddress! + start, left.count) == 0
+            }
         }
     }
 
     /// A commit of new files; what it keeps of the one before is the same content under the same name.
     private func commit(to name: String) {
         let commit = (0..<5).map { _ in String(random.next() | 1 << 63, radix: 16).prefix(8) }.joined()
-        var files = ["config.json": bytes(number(0..<3000)), "w.bin": bytes(number(1..<400_000))]
+        var files = ["config.json": bytes(number(0..<3000)), "w.bin": bytes(number(1..<250_000))]
         files["v.bin"] = bytes(number(1..<60_000))
         hub.change { state in
             var repo = state.repos[name] ?? ModelHub.Repo(name: name)
@@ -235,7 +246,7 @@ final class MirrorCourse: @unchecked Sendable {
             have += got.body
             guard let content = hub.repo(one.name)?.file(one.path, at: now) else { return }
             guard have.count >= content.count else { continue }
-            if have != content, !(flips && isUnproven) { fault(one, got, "has a wrong file of the right size") }
+            if have.count != content.count || !Self.are(have, content), !(flips && isUnproven) { fault(one, got, "has a wrong file of the right size") }
             return
         }
     }
@@ -260,14 +271,14 @@ final class MirrorCourse: @unchecked Sendable {
         }
         guard !repo.lacking.contains(one.path) else { return wrong("got a content by its digest alone") }
         guard got.status == 206 || range == nil || content.isEmpty || flips else { return wrong("was sent more than asked") }
-        let wanted = got.status == 206 ? content[range!.clamped(to: 0..<content.count)] : content[...]
+        let wanted = got.status == 206 ? range!.clamped(to: 0..<content.count) : 0..<content.count
         var left = false
         if case .leave(let count) = one.kind { left = got.body.count >= count }
         guard got.isWhole, !left else {
-            let isStart = got.body.count <= wanted.count && wanted.starts(with: got.body)
+            let isStart = got.body.count <= wanted.count && Self.are(got.body, content, from: wanted.lowerBound)
             return isStart || flips ? true : wrong("has wrong bytes")
         }
-        if wanted.elementsEqual(got.body) { return true }
+        if got.body.count == wanted.count, Self.are(got.body, content, from: wanted.lowerBound) { return true }
         // The client's own digest has to decide about a part.
         let isPart = got.status == 206 && (range!.upperBound != .max || wanted.count < 64 << 10)
         return flips && isPart && got.body.count == wanted.count ? true : wrong("is wrong, and whole")
@@ -316,7 +327,7 @@ final class MirrorCourse: @unchecked Sendable {
             let repo = hub.repo(name)!
             for (commit, files) in repo.commits {
                 for path in files.keys {
-                    for token in Self.tokens {
+                    for token in path == "w.bin" ? Self.tokens : ["hf_alice"] {
                         let one = Ask(name: name, path: path, commit: commit, token: token, kind: .whole)
                         note([one])
                         let (bench, admitted) = (bench, admitted)
@@ -335,8 +346,12 @@ final class MirrorCourse: @unchecked Sendable {
             bench.mirror.stop()
             return try bench.faults()
         }
-        // Of what nobody may have any more, parts may be left.
+        // Of what nobody may have without a token, parts may be left; and after a kill the name under which a branch was to be
+        // written, which hub gc removes.
         let isAll = forwards
-        found.withLock { $0 += left.filter { isAll || !$0.hasSuffix(".incomplete") }.map { "left over: \($0)" } }
+        found.withLock {
+            $0 += left.filter { !$0.contains("/ref.") && (isAll || !$0.hasSuffix(".incomplete")) }
+                .map { "left over: \($0)" }
+        }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct MirrorPromiseTests {
     @Test func clientsGetWhatTheyMayGetByteForByte() async throws {
         let environment = HubEnvironment.process
-        let count = environment["HUB_SOAK"].flatMap(Int.init).map { $0 * 99 } ?? 40
+        let count = environment["HUB_SOAK"].flatMap(Int.init).map { $0 * 99 } ?? 16
         let seed = environment["HUB_SOAK_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...999_999)
         let only = environment["HUB_SOAK_ROUND"].flatMap(Int.init)
         let next = Lock(only ?? 0)

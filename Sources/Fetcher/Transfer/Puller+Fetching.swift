@@ -23,8 +23,8 @@ extension Puller {
         _ plans: [PullPlan], _ options: Options, report: @escaping @Sendable (PullEvent, Int) -> Void
     ) async -> [Result] {
         let began = Clock.seconds
-        let uses = await Blocking.run { plans.map(share) }
-        let prepared = await Blocking.run {
+        var uses = await Blocking.run { plans.map(share) }
+        let prepared = await Blocking.run { [uses] in
             let links = LinkProbes()
             return zip(plans, uses).map { prepare($0, options, $1, links) }
         }
@@ -57,7 +57,8 @@ extension Puller {
         var results = await Blocking.run {
             plans.indices.map { finish(plans[$0], prepared[$0], outcomes[$0] ?? []) }
         }
-        withExtendedLifetime(uses) {}
+        uses = []
+        results = await Blocking.run { [results] in results.map(abandoningNothing) }
         // The file system's clock has ticks of up to 10 ms. An edit right after the pull must get a later time than the
         // metadata.
         if jobs.contains(where: { !$0.destination.isCache && !$0.missing.isEmpty }) {
@@ -142,15 +143,27 @@ extension Puller {
         do throws(AIError) {
             guard isOwn(plan) else { return result }
             if result.error == nil { try Self.complete(plan) }
-            if plan.isNew, result.files.allSatisfy({ $0.status == .failed }) { try Self.abandon(plan) }
         } catch { result.fault = result.fault ?? error }
         return result
     }
 
+    /// The result, after the folder of a repository of which nothing came is removed.
+    private func abandoningNothing(_ result: Result) -> Result {
+        guard isOwn(result.plan), result.plan.isNew, result.files.allSatisfy({ $0.status == .failed }) else {
+            return result
+        }
+        var result = result
+        do throws(AIError) { try Self.abandon(result.plan) } catch { result.fault = result.fault ?? error }
+        return result
+    }
+
     /// Removes the folder of a new repository after a failed pull (gated, say), or it would be listed. Not if it has
-    /// any content or another process uses it.
+    /// any content or another pull uses it.
     private static func abandon(_ plan: PullPlan) throws(AIError) {
         let folder = plan.folder
+        // Another pull may have made its folders and not taken a lock in them yet.
+        guard let claim = try RepositoryUse.claim(folder) else { return }
+        defer { withExtendedLifetime(claim) {} }
         for path in [folder.blobs, folder.snapshot(plan.commit), folder.refs] {
             guard try FileSystem.entries(path)?.isEmpty ?? true else { return }
         }

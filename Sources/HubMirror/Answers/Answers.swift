@@ -110,7 +110,7 @@ final class Answers: Sendable {
             let task = Task { [self] in
                 defer { self.running.withLock { $0[key] = nil } }
                 let answer = try await upstream.ask(question.target, credential, body: question.body)
-                if answer.isSuccess { try await confirm(answer, question, credential) }
+                if answer.isSuccess { try confirm(answer, question) }
                 return answer
             }
             running[key] = task
@@ -119,7 +119,7 @@ final class Answers: Sendable {
         return try await task.value
     }
 
-    private func confirm(_ answer: Answer, _ question: Question, _ credential: Credential) async throws {
+    private func confirm(_ answer: Answer, _ question: Question) throws {
         func fault(_ what: String) -> HubFault {
             HubFault(status: 502, message: "upstream's answer to \(question.target.printable) is not \(what)")
         }
@@ -130,24 +130,18 @@ final class Answers: Sendable {
                 throw fault("what its digest says")
             }
         case .info(let repository, let revision):
-            guard try await isInfo(answer, repository, revision, credential) else {
-                throw fault("about \(repository)")
-            }
+            guard isInfo(answer, repository, revision) else { throw fault("about \(repository)") }
         }
     }
 
-    /// Whether an answer is about a repository: it says so by its id. After a change of name it has another one, and what
-    /// upstream says of that name must be the same.
-    private func isInfo(_ answer: Answer, _ repository: Repository, _ revision: String, _ credential: Credential)
-        async throws -> Bool
-    {
-        guard let json = answer.json, let id = json["id"]?.string else { return false }
+    /// Whether an answer is about a repository: it says so by its id, or it came by a redirect from the address of a former name
+    /// to that of the name that it says.
+    private func isInfo(_ answer: Answer, _ repository: Repository, _ revision: String) -> Bool {
+        guard let id = answer.json?["id"]?.string else { return false }
         if id.lowercased() == repository.id.name.lowercased() { return true }
         guard let name = try? RepositoryID(id) else { return false }
         let target = Question.infoTarget(Repository(repository.kind, name), revision)
-        let named = try await upstream.ask(target, credential)
-        guard named.isSuccess, let other = named.json else { return false }
-        return other["id"]?.string == id && other["sha"] == json["sha"]
+        return answer.address.map { String($0.prefix { $0 != "?" }) } == "\(upstream.endpoint.address)\(target)"
     }
 
     /// A small content that a manifest names, by its SHA-256.

@@ -10,6 +10,8 @@ struct Answer: Sendable {
     var body: [UInt8]
     /// When it was received, seconds since 1970.
     var at: Double
+    /// The address that answered, after redirects; nil if it was kept.
+    var address: String?
 
     /// What clients read. Addresses are rewritten later, see ``Passing``; everything about Xet is left out.
     private static let passed = [
@@ -25,6 +27,7 @@ struct Answer: Sendable {
         status = response.status
         body = isOfAPI ? Self.withoutXet(response.body) : response.body
         at = Timestamp.now
+        address = response.head.address
         headers = HTTPHeaders()
         for name in Self.passed {
             if let value = response.fields[name], value.utf8.count <= Self.longestHeader { headers[name] = value }
@@ -76,7 +79,8 @@ struct Answer: Sendable {
         for name in ["Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate", "X-Repo-Commit"] {
             if let value = headers[name] { passed[name] = value }
         }
-        return HubFault(status: status >= 500 ? 502 : status, code: code, message: message, headers: passed)
+        // What is neither a success nor an error is no answer either.
+        return HubFault(status: (400..<500).contains(status) ? status : 502, code: code, message: message, headers: passed)
     }
 
     // MARK: On disk
