@@ -166,6 +166,7 @@ let package = Package(
         tests("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),
         tests("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
         tests("HubServer", ["HubCore"]),
+        tests("HubMirror", ["HubCore", "Fetcher", "HubServer"]),
         tests("HubAPI", ["HubCore", "HubServer"]),
         .testTarget(
             name: "HubCLITests",

@@ -33,7 +33,7 @@ extension Mirror {
             if !question.byCommit, let commit = answer.json?["sha"]?.string.flatMap(Commit.init) {
                 names.note(revision, commit, of: repository)
             }
-            return pass(answer, exchange)
+            return renamed(repository, revision, answer, exchange) ?? pass(answer, exchange)
         } catch let error as AIError {
             // Enough for a client to go on with what is in the cache.
             guard let commit = try? await commit(of: repository, revision, exchange),
@@ -41,6 +41,19 @@ extension Mirror {
             else { throw error }
             return .json(.object(card(of: repository, known)))
         }
+    }
+
+    /// A redirect to the name that a repository has now, as the Hub answers: another mirror behind this one takes no other
+    /// name for an answer.
+    private func renamed(_ repository: Repository, _ revision: String, _ answer: Answer, _ exchange: Exchange)
+        -> ServedResponse?
+    {
+        guard let id = answer.json?["id"]?.string, id.lowercased() != repository.id.name.lowercased(),
+            let name = try? RepositoryID(id)
+        else { return nil }
+        var place = Answers.Question(infoOf: Repository(repository.kind, name), revision).target
+        if !exchange.request.rawQuery.isEmpty { place += "?" + exchange.request.rawQuery }
+        return ServedResponse(307, headers: ["Location": place])
     }
 
     /// What the cache can say about a repository.

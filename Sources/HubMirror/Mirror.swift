@@ -22,12 +22,12 @@ package final class Mirror: ServerRoom {
     ) {
         self.settings = settings
         self.report = report
-        upstream = Upstream(workspace, metrics: metrics, notice: notice)
+        upstream = Upstream(workspace, limits: settings.limits, metrics: metrics, notice: notice)
         answers = Answers(upstream, settings, report: report)
         access = AccessChecks(upstream, answers, settings)
         trees = Trees(upstream)
         files = MirrorFiles(
-            upstream, metrics: metrics, eviction: Eviction(workspace, settings.maxSize, metrics, report: report),
+            upstream, metrics: metrics, access: access, eviction: Eviction(workspace, settings.maxSize, metrics, report: report),
             report: report)
         let use = DiskUse(workspace)
         metrics.declare("hub_disk_bytes", "Bytes of the cache, unfinished downloads included.") { use.bytes }
@@ -69,7 +69,7 @@ package final class Mirror: ServerRoom {
         let readings = HubRoute.readings(parts)
         guard let first = readings.first else {
             guard ["GET", "HEAD"].contains(method), Self.isPassedOn(parts) else { throw .page }
-            return try wait { try await self.other(exchange) }
+            return try wait(exchange) { try await self.other(exchange) }
         }
         guard readings.contains(where: { $0.methods.contains(method) }) else {
             throw .method(allowed: first.methods.joined(separator: ", "))
@@ -110,19 +110,19 @@ package final class Mirror: ServerRoom {
     private func answer(_ route: HubRoute, _ exchange: Exchange) throws(HubFault) -> ServedResponse {
         switch route {
         case .whoami, .agentHarnesses: return try service(route, exchange)
-        case .list(let kind): return try wait { try await self.list(kind, exchange) }
+        case .list(let kind): return try wait(exchange) { try await self.list(kind, exchange) }
         case .info(let repository, let revision):
-            return try wait { try await self.info(repository, revision, exchange) }
-        case .refs(let repository): return try wait { try await self.refs(repository, exchange) }
+            return try wait(exchange) { try await self.info(repository, revision, exchange) }
+        case .refs(let repository): return try wait(exchange) { try await self.refs(repository, exchange) }
         case .tree(let repository, let revision, let path):
             if exchange.query.flag("expand") {
                 let rest = path.isEmpty ? "" : "/" + PercentEncoding.encode(path, keeping: "/")
-                return try wait { try await self.expanded("tree", repository, revision, rest, exchange) }
+                return try wait(exchange) { try await self.expanded("tree", repository, revision, rest, exchange) }
             }
             return try content(repository, revision, exchange)
         case .pathsInfo(let repository, let revision):
             if exchange.asksExpandedPaths {
-                return try wait { try await self.expanded("paths-info", repository, revision, "", exchange) }
+                return try wait(exchange) { try await self.expanded("paths-info", repository, revision, "", exchange) }
             }
             return try content(repository, revision, exchange)
         case .resolve(let repository, let revision, let path):
@@ -139,11 +139,14 @@ package final class Mirror: ServerRoom {
         _ repository: Repository, _ revision: String, path: String? = nil, _ exchange: Exchange,
         isLayer: Bool = false
     ) throws(HubFault) -> ServedResponse {
-        let known = try wait { () -> KnownTree in
+        let known = try wait(exchange) { () -> KnownTree in
             try await self.access.admit(repository, exchange)
             let commit = try await self.commit(of: repository, revision, exchange)
-            if let path { try await self.access.admit(repository, exchange, file: (commit, path)) }
-            return try await self.trees.tree(of: repository, at: commit, exchange)
+            let known = try await self.trees.tree(of: repository, at: commit, exchange)
+            if let file = path.flatMap(known.file) {
+                try await self.access.admit(repository, exchange, file: (known, file))
+            }
+            return known
         }
         let delivery = MirrorDelivery(
             files: files, known: known,
@@ -166,7 +169,7 @@ package final class Mirror: ServerRoom {
         if case .whoami = route {
             switch settings.authorisation {
             case .none: throw .login
-            case .forward: return try wait { try await self.live(exchange) }
+            case .forward: return try wait(exchange) { try await self.live(exchange) }
             case .own: break
             }
         }
@@ -174,15 +177,30 @@ package final class Mirror: ServerRoom {
             to: exchange.request)
     }
 
-    /// Runs asynchronous work on the connection's thread, which may block.
-    func wait<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws(HubFault)
-        -> Value
+    /// Runs asynchronous work for the connection's thread, which may block. If the client leaves, the thread does too; others
+    /// may wait for the same work.
+    func wait<Value: Sendable>(_ exchange: Exchange, _ body: @escaping @Sendable () async throws -> Value)
+        throws(HubFault) -> Value
     {
-        do { return try Blocking.wait(body) } catch let fault as HubFault { throw fault } catch {
-            let error = AIError.wrapping(error)
-            let fault = HubFault(error)
-            if fault.isOfThisMachine { report(error) }
-            throw fault
+        let result = Awaited<Result<Value, any Error>?>(nil)
+        Task.detached {
+            let found: Result<Value, any Error>
+            do { found = .success(try await body()) } catch { found = .failure(error) }
+            result.change { $0 = found }
+        }
+        while true {
+            if let found = result.wait(seconds: Self.glance, { $0 }) {
+                do { return try found.get() } catch let fault as HubFault { throw fault } catch {
+                    let error = AIError.wrapping(error)
+                    let fault = HubFault(error)
+                    if fault.isOfThisMachine { report(error) }
+                    throw fault
+                }
+            }
+            if exchange.request.connection?.isGone == true { throw .gone }
         }
     }
+
+    /// Seconds between two looks at whether the client is still there.
+    private static let glance = 0.5
 }

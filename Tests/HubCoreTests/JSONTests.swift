@@ -125,6 +125,17 @@ import Testing
         for depth in [1025, 100_000] { #expect(throws: JSONError.self) { try JSON.parse(nested(depth)) } }
     }
 
+    /// Its values would need many times the memory of its text.
+    @Test func aDocumentOfMillionsOfValuesIsRefused() throws {
+        func list(_ count: Int) -> [UInt8] { Array("[\(String(repeating: "{},", count: count - 1)){}]".utf8) }
+        #expect(try JSON.parse(list(2_000_000)).array?.count == 2_000_000)
+        for bytes in [list(2_200_000), Array("[\(String(repeating: "0,", count: 2_200_000))0]".utf8)] {
+            #expect(throws: JSONError.tooManyValues) { try JSON.parse(bytes) }
+            #expect(throws: JSONError.tooManyValues) { try bytes.withUnsafeBytes { try JSON.parse($0) } }
+            #expect(throws: JSONError.tooManyValues) { try JSON.parsePython(bytes) }
+        }
+    }
+
     @Test func pythonsWordsForNumbersAreRead() throws {
         let text = #"{"a": [0.0, Infinity, -Infinity], "NaN": NaN, "b": "Infinity \" NaN", "c": 9007199254740993}"#
         let json = try JSON.parsePython(Array(text.utf8))

@@ -792,9 +792,9 @@ class Running(MirrorTest):
 
 
 class Kills(MirrorTest):
-    """kill -9 at random moments while clients fetch; they try again until they have everything. scripts/soak kills it 50 times."""
+    """kill -9 at random moments while clients fetch; they try again until they have everything. scripts/soak kills it 200 times."""
 
-    kills = int(os.environ.get("HUB_MIRROR_KILLS", "5"))
+    kills = int(os.environ.get("HUB_MIRROR_KILLS", "2"))
     hub_flags = ("--total-rate", "12000000", "--sndbuf", "65536")
 
     def setUp(self):

@@ -21,6 +21,21 @@ package struct PullPlan: Sendable {
         var isMissing: Bool { if case .missing = self { true } else { false } }
     }
 
+    /// Where content that has the right digest may be taken from, besides the repository's own folder.
+    package enum Reuse: Sendable, Hashable {
+        /// Other repositories, the shared store, other programs' stores.
+        case everywhere
+        /// These folders of the cache: whoever asks may not see the others, and a digest alone is no right to a content.
+        case only(Set<String>)
+
+        func covers(_ folder: String) -> Bool {
+            switch self {
+            case .everywhere: true
+            case .only(let folders): folders.contains(folder)
+            }
+        }
+    }
+
     package var repository: Repository
     package var folder: RepositoryFolder
     package let destination: Destination
@@ -78,10 +93,12 @@ package struct PullPlan: Sendable {
     /// - Parameters:
     ///   - force: treats nothing in the cache as present; in a local folder changed files are replaced.
     ///   - damaged: files that do not count as present.
+    ///   - reuse: where content may be taken from.
     /// - Throws: ``ErrorCode/nothingMatches`` if the choice leaves no file.
     package init(
         _ repository: Repository, in layout: CacheLayout, tree: RepositoryTree, ref: String?, choice: FileChoice,
-        force: Bool, destination: Destination = .cache, damaged: DamagedFiles = DamagedFiles()
+        force: Bool, destination: Destination = .cache, damaged: DamagedFiles = DamagedFiles(),
+        reuse: Reuse = .everywhere
     ) throws(AIError) {
         self.repository = repository
         self.tree = tree
@@ -104,12 +121,10 @@ package struct PullPlan: Sendable {
                 advice: "it has \(tree.files.count) files: \(some.printable)\(tree.files.count > 8 ? ", ..." : "")",
                 context: .init(repository: repository.description))
         }
-        let others = (try FileSystem.entries(layout.root) ?? []).filter {
-            $0 != folder.name && Repository(folderName: $0) != nil
-        }
+        let others = OtherFolders(layout, besides: folder, reuse)
         let interrupted = try folder.interrupted()
         let shared = SharedStore(layout: layout)
-        let store = shared.exists() ? shared : nil
+        let store = reuse == .everywhere && shared.exists() ? shared : nil
         files.reserveCapacity(wanted.count)
         for file in wanted {
             files.append(
@@ -123,7 +138,7 @@ package struct PullPlan: Sendable {
     }
 
     private mutating func state(
-        of file: RepositoryFile, force: Bool, layout: CacheLayout, others: [String], store: SharedStore?,
+        of file: RepositoryFile, force: Bool, layout: CacheLayout, others: OtherFolders, store: SharedStore?,
         interrupted: Set<String>
     ) throws(AIError) -> State {
         switch destination {
@@ -139,8 +154,7 @@ package struct PullPlan: Sendable {
             if let hash = file.xetHash, let payload = try store?.ready(hash, size: file.size) {
                 return .elsewhere(payload)
             }
-            for name in others {
-                let other = RepositoryFolder(cache: layout, name: name)
+            for other in try others.all() {
                 if try SnapshotFile.hasBlob(file, in: other) { return .elsewhere(other.blob(file.digest.hex)) }
             }
         }
@@ -222,6 +236,29 @@ package struct PullPlan: Sendable {
             map.size == file.size
         else { return 0 }
         return map.safe.count
+    }
+}
+
+/// The other repositories of a cache, listed once one of them may have a missing content: a cache has thousands, and most
+/// plans need none.
+private final class OtherFolders {
+    private let layout: CacheLayout
+    private let own: RepositoryFolder
+    private let reuse: PullPlan.Reuse
+    private var found: [RepositoryFolder]?
+
+    init(_ layout: CacheLayout, besides own: RepositoryFolder, _ reuse: PullPlan.Reuse) {
+        (self.layout, self.own, self.reuse) = (layout, own, reuse)
+    }
+
+    func all() throws(AIError) -> [RepositoryFolder] {
+        if let found { return found }
+        let names = (try FileSystem.entries(layout.root) ?? []).filter {
+            $0 != own.name && reuse.covers($0) && Repository(folderName: $0) != nil
+        }
+        let folders = names.map { RepositoryFolder(cache: layout, name: $0) }
+        found = folders
+        return folders
     }
 }
 

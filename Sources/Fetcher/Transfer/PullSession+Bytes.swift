@@ -2,18 +2,25 @@ import HubCore
 
 /// Received bytes and progress.
 extension PullSession {
-    var unflushed: Int64 { active.reduce(0) { $0 + $1.unflushed } }
+    /// Received bytes that are not on stable storage, those of files that are being closed included.
+    var unflushed: Int64 { active.reduce(closingBytes) { $0 + $1.unflushed } }
 
     /// Whether running work will reduce the unflushed bytes.
-    private var isDraining: Bool {
-        active.contains { $0.isFlushing || ($0.phase == .finishing && $0.unflushed > 0) }
+    var isDraining: Bool {
+        closingBytes > 0 || active.contains { $0.isFlushing || ($0.phase == .finishing && $0.unflushed > 0) }
+    }
+
+    /// The file with the most bytes that a flush would save.
+    var mostUnflushed: FileTransfer? {
+        let dirty = active.filter { $0.phase == .fetching && $0.unflushed > 0 && !$0.isFlushing }
+        return dirty.max { $0.unflushed < $1.unflushed }
     }
 
     /// Whether received bytes must wait for a flush or for the rate.
     ///
     /// - Parameter isNext: whether it is this part's turn to use the rate. Others queue.
-    private func mustHold(isNext: Bool) -> Bool {
-        if unflushed >= limits.unflushedBytes, isDraining || startFlush() { return true }
+    func mustHold(isNext: Bool) -> Bool {
+        if shared.mustWait(limits.unflushedBytes) { return true }
         let now = Clock.seconds
         guard limiter.bytesPerSecond != nil else { return false }
         if limiter.allows(at: now), isNext || !active.contains(where: { $0.parts.contains(where: \.isPaused) }) {
@@ -63,28 +70,24 @@ extension PullSession {
         return part.left == 0 && part.end < part.asked.upperBound ? .enough : .go
     }
 
-    /// Starts flushing the file with the most unflushed bytes; false if there is none.
-    private func startFlush() -> Bool {
-        let dirty = active.filter { $0.phase == .fetching && $0.unflushed > 0 && !$0.isFlushing }
-        guard let file = dirty.max(by: { $0.unflushed < $1.unflushed }) else { return false }
-        flush(file)
-        return true
-    }
-
-    /// Resumes held transfers one by one, because each may use up the budget: small files first, so that files
-    /// complete, then the longest waiting.
-    func resumeHeld() {
-        engine.assertOnThread()
-        let held = active.flatMap { file in
+    /// The parts whose received bytes are held back, the lowest rank first to go on.
+    var held: [(part: FileTransfer.Part, rank: Double)] {
+        active.flatMap { file in
             file.parts.filter(\.isPaused).map { (part: $0, rank: isSmall(file) ? 0 : $0.heardAt) }
         }
-        for (part, _) in held.sorted(by: { $0.rank < $1.rank }) where part.isPaused {
-            guard !mustHold(isNext: true) else { return }
-            (part.isPaused, part.isNext) = (false, true)
-            part.heardAt = Clock.seconds
-            // Not within a callback of libcurl: resuming delivers the held bytes at once.
-            if let transfer = part.transfer { engine.resume(transfer) }
-        }
+    }
+
+    /// Resumes what is held, of every session that shares the limit.
+    func resumeHeld() {
+        engine.assertOnThread()
+        shared.resumeHeld()
+    }
+
+    func resume(_ part: FileTransfer.Part) {
+        (part.isPaused, part.isNext) = (false, true)
+        part.heardAt = Clock.seconds
+        // Not within a callback of libcurl: resuming delivers the held bytes at once.
+        if let transfer = part.transfer { engine.resume(transfer) }
     }
 
     // MARK: Progress

@@ -161,7 +161,7 @@ extension PullSession {
                 file.unflushed -= bytes
                 resumeHeld()
                 advance(file)
-                pump()
+                shared.pump()
             }
         }
     }

@@ -16,8 +16,8 @@ extension PullSession {
         package var longestWait = HubClient.longestWait
         /// Maximum complete fetches of a file with a wrong digest.
         package var mismatches = 3
-        /// Maximum received bytes not yet on stable storage, over all files: the loss on a kill.
-        var unflushedBytes: Int64 = 16 << 20
+        /// Maximum received bytes not yet on stable storage, over all files and sessions: the loss on a kill.
+        package var unflushedBytes: Int64 = 16 << 20
         /// Unflushed bytes of one file at which a flush begins.
         var flushBytes: Int64 = 4 << 20
         /// Minimum bytes at the front for a step of the digest.
@@ -37,5 +37,7 @@ extension PullSession {
         var splitShare = 0.1
         /// Minimum bytes for a separate request.
         var smallestSplit: Int64 = 256 << 10
+
+        package init() {}
     }
 }

@@ -14,7 +14,7 @@ extension PullSession {
         guard isRunning, !isCancelled, !settings.isPaused else { return }
         let now = Clock.seconds
         guard now >= pauseUntil else { return wake(in: pauseUntil - now) }
-        while unflushed < limits.unflushedBytes, let (file, range) = urgent(now) ?? next(now) ?? split(now) {
+        while shared.count < limits.unflushedBytes, let (file, range) = urgent(now) ?? next(now) ?? split(now) {
             fetch(file, range)
         }
         let soonest = active.filter { $0.phase == .fetching && $0.notBefore > now }.map(\.notBefore).min()

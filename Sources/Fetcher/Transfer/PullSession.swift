@@ -11,6 +11,8 @@ package final class PullSession: @unchecked Sendable {
     let jobs: [PullJob]
     let limits: Limits
     let control: PullControl
+    /// The unflushed bytes of this session and of others beside it.
+    let shared: UnflushedBytes
     let restart: Bool
     /// Called with each event and the index of its job.
     let report: @Sendable (PullEvent, Int) -> Void
@@ -30,6 +32,8 @@ package final class PullSession: @unchecked Sendable {
     private(set) var active: [FileTransfer] = []
     /// Files that have ended and are being closed.
     private var closing = 0
+    /// Their unflushed bytes.
+    private(set) var closingBytes: Int64 = 0
     private var continuation: CheckedContinuation<Void, Never>?
     var isRunning: Bool { continuation != nil }
     var isCancelled = false
@@ -54,7 +58,7 @@ package final class PullSession: @unchecked Sendable {
     ///   - restart: whether present content is fetched again.
     init(
         client: HubClient, jobs: [PullJob], present: (bytes: Int64, files: Int), limits: Limits,
-        control: PullControl, restart: Bool,
+        control: PullControl, shared: UnflushedBytes, restart: Bool,
         keep: @escaping @Sendable (RepositoryFile, PullJob, RangeDigests) -> Void,
         report: @escaping @Sendable (PullEvent, Int) -> Void
     ) {
@@ -62,6 +66,7 @@ package final class PullSession: @unchecked Sendable {
         self.jobs = jobs
         self.limits = limits
         self.control = control
+        self.shared = shared
         self.restart = restart
         self.keep = keep
         self.report = report
@@ -102,6 +107,7 @@ package final class PullSession: @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 engine.perform { [self] in
                     self.continuation = continuation
+                    shared.add(self)
                     heardAt = Clock.seconds
                     tick()
                     // A cancellation that came first found nothing to cancel.
@@ -206,17 +212,20 @@ package final class PullSession: @unchecked Sendable {
     /// Keeps received bytes, closes the partial and releases the lock.
     private func close(_ file: FileTransfer) {
         closing += 1
-        let (written, dirty) = (file.received, file.unflushed > 0)
+        let (written, unflushed) = (file.received, file.unflushed)
+        closingBytes += unflushed
         file.unflushed = 0
         file.ioQueue.async { [self] in
             // Bytes that cannot be flushed are fetched again; only the original error is reported.
-            if dirty { try? file.disk.flush(written) }
+            if unflushed > 0 { try? file.disk.flush(written) }
             // The digest's queue may still be reading.
             file.hashQueue.async { [self] in
                 file.disk.close(isUnused: written.isEmpty)
                 engine.perform { [self] in
                     file.isClosed = true
                     closing -= 1
+                    closingBytes -= unflushed
+                    resumeHeld()
                     beginMore()
                     finishIfDone()
                 }
@@ -242,6 +251,7 @@ package final class PullSession: @unchecked Sendable {
             let continuation
         else { return }
         self.continuation = nil
+        shared.remove(self)
         continuation.resume()
     }
 }

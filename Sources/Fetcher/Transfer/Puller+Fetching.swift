@@ -23,8 +23,11 @@ extension Puller {
         _ plans: [PullPlan], _ options: Options, report: @escaping @Sendable (PullEvent, Int) -> Void
     ) async -> [Result] {
         let began = Clock.seconds
-        let uses = await Blocking.run { plans.map(share) }
-        let prepared = await Blocking.run { zip(plans, uses).map { prepare($0, options, $1) } }
+        var uses = await Blocking.run { plans.map(share) }
+        let prepared = await Blocking.run { [uses] in
+            let links = LinkProbes()
+            return zip(plans, uses).map { prepare($0, options, $1, links) }
+        }
         for (index, plan) in plans.enumerated() { report(.planned(plan), index) }
         // Who reads along waits for the first byte, and reading older revisions takes time.
         let seeds = isOffline || options.watch != nil ? [:] : await seed(plans)
@@ -40,7 +43,7 @@ extension Puller {
         let proven = Lock<[String: [VerifiedFile]]>([:])
         let session = PullSession(
             client: client, jobs: jobs, present: (present.totalSize, present.count), limits: limits,
-            control: options.control, restart: options.force && plans.allSatisfy(\.destination.isCache),
+            control: options.control, shared: unflushed, restart: options.force && plans.allSatisfy(\.destination.isCache),
             keep: { file, job, ranges in
                 // Without file state nothing is recorded; the file is verified again later.
                 if let (cache, file) = (try? job.verified(file)) ?? nil {
@@ -54,7 +57,8 @@ extension Puller {
         var results = await Blocking.run {
             plans.indices.map { finish(plans[$0], prepared[$0], outcomes[$0] ?? []) }
         }
-        withExtendedLifetime(uses) {}
+        uses = []
+        results = await Blocking.run { [results] in results.map(abandoningNothing) }
         // The file system's clock has ticks of up to 10 ms. An edit right after the pull must get a later time than the
         // metadata.
         if jobs.contains(where: { !$0.destination.isCache && !$0.missing.isEmpty }) {
@@ -83,7 +87,7 @@ extension Puller {
 
     /// Prepares a plan's destination; returns whether its snapshot may use links.
     private func prepare(
-        _ plan: PullPlan, _ options: Options, _ use: Swift.Result<RepositoryUse?, AIError>
+        _ plan: PullPlan, _ options: Options, _ use: Swift.Result<RepositoryUse?, AIError>, _ links: LinkProbes
     ) -> Swift.Result<Bool, AIError> {
         Swift.Result { () throws(AIError) in
             _ = try use.get()
@@ -92,7 +96,7 @@ extension Puller {
             }
             begin(plan, options.earlierChoice)
             guard plan.needsWork else { return options.symlinks }
-            return try Self.placed([plan]) { () throws(AIError) in try makePlace(plan) && options.symlinks }
+            return try Self.placed([plan]) { () throws(AIError) in try makePlace(plan, links) && options.symlinks }
         }
     }
 
@@ -111,7 +115,7 @@ extension Puller {
     }
 
     /// Creates a plan's folders; returns whether its snapshot can use links.
-    private func makePlace(_ plan: PullPlan) throws(AIError) -> Bool {
+    private func makePlace(_ plan: PullPlan, _ links: LinkProbes) throws(AIError) -> Bool {
         if case .folder(let local) = plan.destination {
             try local.prepare(plan.tree)
             return false
@@ -119,7 +123,7 @@ extension Puller {
         try FileSystem.createDirectories(plan.folder.blobs)
         try FileSystem.createDirectories(plan.folder.snapshot(plan.commit))
         try plan.folder.writeTree(plan.tree)
-        return try FileSystem.hasSymlinks(plan.folder.blobs, name: "links.hub.incomplete")
+        return try links.areSupported(in: plan.folder.blobs)
     }
 
     /// The result of a plan, after its last step on disk.
@@ -139,15 +143,27 @@ extension Puller {
         do throws(AIError) {
             guard isOwn(plan) else { return result }
             if result.error == nil { try Self.complete(plan) }
-            if plan.isNew, result.files.allSatisfy({ $0.status == .failed }) { try Self.abandon(plan) }
         } catch { result.fault = result.fault ?? error }
         return result
     }
 
+    /// The result, after the folder of a repository of which nothing came is removed.
+    private func abandoningNothing(_ result: Result) -> Result {
+        guard isOwn(result.plan), result.plan.isNew, result.files.allSatisfy({ $0.status == .failed }) else {
+            return result
+        }
+        var result = result
+        do throws(AIError) { try Self.abandon(result.plan) } catch { result.fault = result.fault ?? error }
+        return result
+    }
+
     /// Removes the folder of a new repository after a failed pull (gated, say), or it would be listed. Not if it has
-    /// any content or another process uses it.
+    /// any content or another pull uses it.
     private static func abandon(_ plan: PullPlan) throws(AIError) {
         let folder = plan.folder
+        // Another pull may have made its folders and not taken a lock in them yet.
+        guard let claim = try RepositoryUse.claim(folder) else { return }
+        defer { withExtendedLifetime(claim) {} }
         for path in [folder.blobs, folder.snapshot(plan.commit), folder.refs] {
             guard try FileSystem.entries(path)?.isEmpty ?? true else { return }
         }
@@ -193,5 +209,19 @@ extension Puller {
                     bytes: bytes, seconds: seconds, origin: client.endpoint.origin.description, at: Timestamp.now)
             }
         }
+    }
+}
+
+/// Which file systems have symbolic links: each is tried once for all plans of a call.
+private final class LinkProbes {
+    /// By device.
+    private var known: [UInt64: Bool] = [:]
+
+    func areSupported(in folder: String) throws(AIError) -> Bool {
+        let device = try FileSystem.status(folder)?.device
+        if let device, let known = known[device] { return known }
+        let found = try FileSystem.hasSymlinks(folder, name: "links.hub.incomplete")
+        if let device { known[device] = found }
+        return found
     }
 }

@@ -13,8 +13,14 @@ package struct Puller: Sendable {
     /// is written to them.
     package var furtherCaches: [CacheLayout] = []
     package var limits = PullSession.Limits()
+    /// Shared by all pullers of one engine that run at a time.
+    let unflushed: UnflushedBytes
 
-    package init(layout: CacheLayout, client: HubClient, catalog: DispensableCatalog, isOffline: Bool = false) {
+    package init(
+        layout: CacheLayout, client: HubClient, catalog: DispensableCatalog, isOffline: Bool = false,
+        unflushed: UnflushedBytes = UnflushedBytes()
+    ) {
+        self.unflushed = unflushed
         self.layout = layout
         self.client = client
         self.catalog = catalog
@@ -37,6 +43,8 @@ package struct Puller: Sendable {
         package var symlinks = true
         /// Told of the one file that is fetched, and asked what of it is needed first; for a plan of one file.
         package var watch: TransferWatch?
+        /// Where content may be taken from instead of the Hub.
+        package var reuse = PullPlan.Reuse.everywhere
         package init() {}
     }
 
@@ -168,7 +176,7 @@ package struct Puller: Sendable {
         return try await Blocking.run { [choice, layout, catalog, furtherCaches] in
             var plan = try PullPlan(
                 found.repository, in: layout, tree: found.tree, ref: found.ref, choice: choice,
-                force: options.force, destination: options.destination)
+                force: options.force, destination: options.destination, reuse: options.reuse)
             plan.isFollowing = followed != nil && !choice.isEverything
             if !options.force, plan.needsNetwork {
                 for cache in furtherCaches where options.destination.isCache {
@@ -177,6 +185,7 @@ package struct Puller: Sendable {
                     if other.isWhole { return other }
                 }
                 for cache in furtherCaches { try plan.take(from: cache) }
+                guard options.reuse == .everywhere else { return plan }
                 let registered = catalog.use { catalog throws(AIError) in try catalog.registered() } ?? [:]
                 if !registered.isEmpty { try plan.take(registered) }
             }

@@ -11,6 +11,8 @@ package final class TransferWatch: Sendable {
         /// Bytes read before are void: the content was wrong and is fetched again.
         case restarted
         case failed(AIError)
+        /// The reader's client has left.
+        case gone
     }
 
     private enum Outcome { case complete, failed(AIError) }
@@ -79,19 +81,32 @@ package final class TransferWatch: Sendable {
     /// - Parameters:
     ///   - limit: no byte from here on is returned before the digest is proven.
     ///   - reader: that of the bytes read before; nil for none.
-    package func next(at position: Int64, below limit: Int64, after reader: PartialReader?) -> Step {
-        state.wait { state in
-            switch state.outcome {
-            case .complete?: return .complete
-            case .failed(let error)?: return .failed(error)
-            case nil: break
+    ///   - isGone: whether nobody wants them any more; asked now and then.
+    package func next(
+        at position: Int64, below limit: Int64, after reader: PartialReader?, isGone: () -> Bool = { false }
+    ) -> Step {
+        while true {
+            let step = state.wait(seconds: Self.glance) { state in
+                Self.step(state, at: position, below: limit, after: reader)
             }
-            guard let current = state.reader else { return reader == nil ? nil : .restarted }
-            if let reader, reader !== current { return .restarted }
-            guard position < limit else { return nil }
-            let gap = state.received.gaps(in: position..<limit).first?.lowerBound ?? limit
-            return gap > position ? .bytes(current, position..<gap) : nil
+            if let step { return step }
+            if isGone() { return .gone }
         }
+    }
+
+    /// Seconds between two looks at whether a reader's client is still there.
+    private static let glance = 0.5
+
+    private static func step(
+        _ state: State, at position: Int64, below limit: Int64, after reader: PartialReader?
+    ) -> Step? {
+        if case .failed(let error)? = state.outcome { return .failed(error) }
+        // Also at the end: what was proven are not the bytes of whoever has read an attempt before.
+        if let reader, reader !== state.reader { return .restarted }
+        if state.outcome != nil { return .complete }
+        guard let current = state.reader, position < limit else { return nil }
+        let gap = state.received.gaps(in: position..<limit).first?.lowerBound ?? limit
+        return gap > position ? .bytes(current, position..<gap) : nil
     }
 
     // MARK: The transfer

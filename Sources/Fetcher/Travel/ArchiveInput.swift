@@ -19,14 +19,19 @@ enum ArchiveParts {
         }
         guard first.hasSuffix(".001") else { return [first] }
         let stem = String(first.dropLast(4))
-        let folder = Path.parent(stem)
         let prefix = Path.name(stem) + "."
-        let numbers = (try FileSystem.entries(folder) ?? []).compactMap { entry -> Int? in
-            entry.hasPrefix(prefix) ? Int(entry.dropFirst(prefix.count)) : nil
-        }
-        let count = numbers.max() ?? 1
-        let parts = (0..<count).map { name(stem, $0) }
-        if let missing = parts.first(where: { !FileSystem.exists($0) }) {
+        // What is there decides how many there are, not the largest number that a name has.
+        let numbers = Set(
+            (try FileSystem.entries(Path.parent(stem)) ?? []).compactMap { entry -> Int? in
+                guard entry.hasPrefix(prefix), let number = Int(entry.dropFirst(prefix.count)), number > 0,
+                    Path.name(name(stem, number - 1)) == entry
+                else { return nil }
+                return number
+            })
+        var parts = [first]
+        while numbers.contains(parts.count + 1) { parts.append(name(stem, parts.count)) }
+        guard parts.count >= numbers.max() ?? 1 else {
+            let missing = name(stem, parts.count)
             throw AIError(.fileNotFound, "the part \(missing.printable) is missing", context: .init(path: missing))
         }
         return parts

@@ -116,17 +116,36 @@ package struct CacheContents: Sendable {
         guard let bytes = try FileSystem.contents(path, limit: 256 << 20) else {
             throw AIError(.fileNotFound, "there is no \(path.printable)", context: .init(path: path))
         }
-        guard let blobs = (try? JSON.parse(bytes))?["blobs"]?.array else {
+        // Value by value: an inventory may have more of them than a document that is read whole.
+        let found = try? JSONCursor.read(bytes) { document in Self.digests(in: document) }
+        guard let found = found ?? nil else {
             throw AIError(
                 .invalidInput, "\(path.printable) is not what hub inventory prints", context: .init(path: path))
         }
-        var out: Set<String> = []
-        for blob in blobs {
-            guard let digest = blob["sha256"]?.string.flatMap(ContentDigest.init(etag:)), digest.isSHA256 else {
-                throw AIError(.invalidInput, "\(path.printable): a blob has no sha256", context: .init(path: path))
-            }
-            out.insert(digest.hex)
+        guard !found.contains("") else {
+            throw AIError(.invalidInput, "\(path.printable): a blob has no sha256", context: .init(path: path))
         }
-        return out
+        return found
+    }
+
+    /// An empty text stands for a blob without a digest; nil if there is no list of blobs.
+    private static func digests(in document: JSONCursor) -> Set<String>? {
+        var list: JSONCursor?
+        _ = document.members { key, value in
+            if key.equals("blobs") { list = value }
+            return true
+        }
+        var out: Set<String> = []
+        let isList = list?.elements { blob in
+            var text: String?
+            _ = blob.members { key, value in
+                if key.equals("sha256") { text = value.text.map { String(decoding: $0, as: UTF8.self) } }
+                return true
+            }
+            let digest = text.flatMap(ContentDigest.init(etag:))
+            out.insert(digest?.isSHA256 == true ? digest!.hex : "")
+            return true
+        }
+        return isList == true ? out : nil
     }
 }

@@ -18,6 +18,8 @@ package final class Workspace: Sendable {
     private let log: @Sendable (String) -> Void
     private let notice: @Sendable (String) -> Void
     private let lazyEngine = LazyEngine()
+    /// The unflushed bytes of all pulls that run here.
+    package let unflushed = UnflushedBytes()
     /// Remarks already made: each is shown once, however many clients are created.
     private let remarksMade = Lock<Set<String>>([])
 
@@ -108,7 +110,9 @@ package final class Workspace: Sendable {
 
     /// The puller.
     package func puller() async throws(AIError) -> Puller {
-        var puller = Puller(layout: layout, client: try await client(), catalog: dispensable, isOffline: isOffline)
+        var puller = Puller(
+            layout: layout, client: try await client(), catalog: dispensable, isOffline: isOffline,
+            unflushed: unflushed)
         puller.furtherCaches = furtherCaches
         return puller
     }

@@ -4,7 +4,7 @@ extension JSON {
     ///
     /// - Parameter mostWords: as ``parse(_:mostWords:)`` says.
     /// - Throws: ``JSONError`` with simdjson's reason.
-    package static func parsePython(_ bytes: [UInt8], mostWords: Int = .max) throws(JSONError) -> JSON {
+    package static func parsePython(_ bytes: [UInt8], mostWords: Int = usualWords) throws(JSONError) -> JSON {
         do { return try parse(bytes, mostWords: mostWords) } catch {
             guard let quoted = BareNumbers.quoted(bytes) else { throw error }
             return BareNumbers.restored(try parse(quoted, mostWords: mostWords))

@@ -33,65 +33,89 @@ final class AccessChecks: Sendable {
 
     /// - Parameter file: a file that is wanted; nil for what is said about the repository.
     /// - Throws: ``HubFault`` with upstream's refusal.
-    func admit(_ repository: Repository, _ exchange: Exchange, file: (commit: Commit, path: String)? = nil)
+    func admit(_ repository: Repository, _ exchange: Exchange, file: (known: KnownTree, file: RepositoryFile)? = nil)
         async throws
     {
-        if upstream.isOffline { return }
-        let isForward: Bool
-        switch settings.authorisation {
-        case .own: return
-        case .none: isForward = false
-        case .forward: isForward = true
-        }
+        guard isChecked, !upstream.isOffline else { return }
         let now = Clock.seconds
-        func grant(_ files: Bool) -> Grant {
-            Grant(repository: repository, credential: exchange.credential, coversFiles: files)
+        if isKnownOpen(repository, now) || isGranted(repository, exchange.credential, files: file != nil, now) {
+            return
         }
-        let isKnown = state.withLock { state in
-            // Without tokens everything here came from what is open, unless the catalog says otherwise.
-            if let seen = state.open[repository], !isForward || now - seen < settings.ttl { return true }
-            return [grant(file != nil), grant(true)].contains {
-                now - (state.granted[$0] ?? -.infinity) < Self.grantSeconds
-            }
-        }
-        if isKnown { return }
         if !isForward, await isOpenInCatalog(repository) {
             return state.withLock { $0.open[repository] = now }
         }
-        guard try await !isOpen(repository, exchange, asksAnew: isForward) else {
+        guard try await !isOpen(repository, exchange) else {
             return state.withLock { $0.open[repository] = now }
         }
-        if let file {
-            let target =
-                "/\(repository)/resolve/\(file.commit)/\(PercentEncoding.encode(file.path, keeping: "/"))"
-            let answer = try await answers.head(target, exchange.credential)
-            guard answer.status < 400 else { throw answer.fault }
-        }
+        if let file { try await upstream.grant(file.file, of: file.known, exchange.credential) }
         state.withLock { state in
             if state.granted.count >= Self.mostGrants {
                 state.granted = state.granted.filter { now - $0.value < Self.grantSeconds }
             }
-            state.granted[grant(file != nil)] = now
+            let grant = Grant(
+                repository: repository, credential: exchange.credential, coversFiles: file != nil)
+            state.granted[grant] = now
         }
     }
 
-    /// Whether everyone may see the repository and fetch from it. Upstream's refusal is thrown.
-    private func isOpen(_ repository: Repository, _ exchange: Exchange, asksAnew: Bool) async throws -> Bool {
-        let question = Answers.Question(infoOf: repository, "main")
-        if !asksAnew, let kept = answers.known(question), kept.isSuccess, Self.isOpen(kept) { return true }
-        let answer = try await answers.answer(question, exchange, isChecked: true)
-        if exchange.isStale, !Self.isOpen(answer) {
-            throw HubFault(
-                status: 504,
-                message: "upstream is away, and access to \(repository) cannot be checked")
+    /// Where a fetch for a client may take a content from: repositories that are open to all. A list may name the digest of a
+    /// content that only others may have, so a digest alone gives nobody what is here.
+    func reuse(_ file: RepositoryFile, for repository: Repository, _ credential: Credential) async throws
+        -> PullPlan.Reuse
+    {
+        guard isChecked else { return .everywhere }
+        guard file.isLFS else { return .only([]) }
+        let layout = upstream.workspace.layout
+        let others = try await Blocking.run {
+            try (FileSystem.entries(layout.root) ?? []).compactMap { name in
+                guard let other = Repository(folderName: name), other != repository,
+                    try SnapshotFile.hasBlob(file, in: RepositoryFolder(cache: layout, name: name))
+                else { return nil as (name: String, repository: Repository)? }
+                return (name, other)
+            }
         }
-        return Self.isOpen(answer)
+        for other in others where await isOpen(other.repository, credential) { return .only([other.name]) }
+        return .only([])
+    }
+
+    private func isOpen(_ repository: Repository, _ credential: Credential) async -> Bool {
+        if isKnownOpen(repository, Clock.seconds) { return true }
+        if !isForward, await isOpenInCatalog(repository) { return true }
+        guard let answer = try? await answers.fresh(.init(infoOf: repository, "main"), credential) else {
+            return false
+        }
+        return answer.isSuccess && Self.isOpen(answer)
+    }
+
+    /// Whether access depends on the client.
+    private var isChecked: Bool { if case .own = settings.authorisation { false } else { true } }
+    private var isForward: Bool { if case .forward = settings.authorisation { true } else { false } }
+
+    private func isKnownOpen(_ repository: Repository, _ now: Double) -> Bool {
+        // Without tokens everything here came from what is open, unless the catalog says otherwise.
+        state.withLock { $0.open[repository].map { [isForward] in !isForward || now - $0 < settings.ttl } ?? false }
+    }
+
+    private func isGranted(_ repository: Repository, _ credential: Credential, files: Bool, _ now: Double) -> Bool {
+        state.withLock { state in
+            [files, true].contains {
+                let grant = Grant(repository: repository, credential: credential, coversFiles: $0)
+                return now - (state.granted[grant] ?? -.infinity) < Self.grantSeconds
+            }
+        }
+    }
+
+    /// Whether everyone may see the repository and fetch from it. Upstream's refusal is thrown. What it said before counts,
+    /// while it says nothing, only for what was open.
+    private func isOpen(_ repository: Repository, _ exchange: Exchange) async throws -> Bool {
+        let question = Answers.Question(infoOf: repository, "main")
+        if !isForward, let kept = answers.known(question), kept.isSuccess, Self.isOpen(kept) { return true }
+        return Self.isOpen(try await answers.answer(question, exchange, isChecked: true, mayBeOld: Self.isOpen))
     }
 
     private static func isOpen(_ answer: Answer) -> Bool {
-        guard let json = answer.json, json["id"] != nil else { return false }
-        let isGated = json["gated"].map { $0 != .bool(false) && !$0.isNull } ?? false
-        return json["private"]?.bool != true && !isGated
+        guard let json = answer.json, json["id"]?.string != nil, json["private"]?.bool == false else { return false }
+        return json["gated"].map { $0 == .bool(false) } ?? true
     }
 
     private func isOpenInCatalog(_ repository: Repository) async -> Bool {

@@ -28,14 +28,27 @@ final class Answers: Sendable {
         var body: (type: String, bytes: [UInt8])?
         /// Whether a commit addresses it, so that it never changes.
         var byCommit = false
+        let expected: Expected
 
-        init(target: String) { self.target = target }
+        init(target: String) {
+            self.target = target
+            expected = .json
+        }
 
         /// What upstream says about a repository at a revision: its commit, among others.
         init(infoOf repository: Repository, _ revision: String, query: String = "") {
-            target =
-                "/api/\(repository.kind.plural)/\(repository.id)/revision/\(PercentEncoding.encode(revision))"
-                + (query.isEmpty ? "" : "?" + query)
+            target = Self.infoTarget(repository, revision) + (query.isEmpty ? "" : "?" + query)
+            expected = .info(repository, revision)
+        }
+
+        /// A small content.
+        init(target: String, of digest: ContentDigest) {
+            self.target = target
+            expected = .content(digest)
+        }
+
+        fileprivate static func infoTarget(_ repository: Repository, _ revision: String) -> String {
+            "/api/\(repository.kind.plural)/\(repository.id)/revision/\(PercentEncoding.encode(revision))"
         }
 
         var key: String {
@@ -44,25 +57,37 @@ final class Answers: Sendable {
         }
     }
 
+    /// What a success has to be. Anything else is not the Hub's answer: a page of a proxy or of a Hub at work.
+    enum Expected: Sendable {
+        case json
+        case info(Repository, String)
+        case content(ContentDigest)
+    }
+
     /// The kept answer, however old.
     func known(_ question: Question) -> Answer? { store.find(question.key, byCommit: question.byCommit) }
 
     /// Answers a question.
     ///
-    /// - Parameter isChecked: asks upstream even if the kept answer is fresh.
+    /// - Parameters:
+    ///   - isChecked: asks upstream even if the kept answer is fresh.
+    ///   - mayBeOld: whether a kept answer will do while upstream has none.
     /// - Throws: ``HubFault`` for a refusal or an error of upstream; ``AIError`` if it is away and nothing is known.
-    func answer(_ question: Question, _ exchange: Exchange, isChecked: Bool = false) async throws -> Answer {
+    func answer(
+        _ question: Question, _ exchange: Exchange, isChecked: Bool = false,
+        mayBeOld: (Answer) -> Bool = { _ in true }
+    ) async throws -> Answer {
         let kept = known(question)
         if let kept, !isChecked, question.byCommit || Timestamp.now - kept.at < ttl || upstream.isOffline {
             return try kept.orFault()
         }
         let answer: Answer
         do { answer = try await fresh(question, exchange.credential) } catch {
-            guard let kept else { throw error }
+            guard let kept, mayBeOld(kept) else { throw error }
             exchange.markStale()
             return try kept.orFault()
         }
-        if answer.status >= 500 || answer.status == 429, let kept {
+        if answer.status >= 500 || answer.status == 429, let kept, mayBeOld(kept) {
             exchange.markStale()
             return try kept.orFault()
         }
@@ -76,18 +101,47 @@ final class Answers: Sendable {
     }
 
     /// Asks upstream and keeps nothing.
+    ///
+    /// - Throws: ``HubFault`` (502) for a success that is not what was asked for.
     func fresh(_ question: Question, _ credential: Credential) async throws -> Answer {
         let key = "\(credential.digest) \(question.key)"
         let task = running.withLock { running in
             if let task = running[key] { return task }
             let task = Task { [self] in
                 defer { self.running.withLock { $0[key] = nil } }
-                return try await upstream.ask(question.target, credential, body: question.body)
+                let answer = try await upstream.ask(question.target, credential, body: question.body)
+                if answer.isSuccess { try confirm(answer, question) }
+                return answer
             }
             running[key] = task
             return task
         }
         return try await task.value
+    }
+
+    private func confirm(_ answer: Answer, _ question: Question) throws {
+        func fault(_ what: String) -> HubFault {
+            HubFault(status: 502, message: "upstream's answer to \(question.target.printable) is not \(what)")
+        }
+        switch question.expected {
+        case .json: guard answer.json != nil else { throw fault("JSON, or too much of it") }
+        case .content(let digest):
+            guard ContentHasher.digest(of: answer.body, like: digest) == digest else {
+                throw fault("what its digest says")
+            }
+        case .info(let repository, let revision):
+            guard isInfo(answer, repository, revision) else { throw fault("about \(repository)") }
+        }
+    }
+
+    /// Whether an answer is about a repository: it says so by its id, or it came by a redirect from the address of a former name
+    /// to that of the name that it says.
+    private func isInfo(_ answer: Answer, _ repository: Repository, _ revision: String) -> Bool {
+        guard let id = answer.json?["id"]?.string else { return false }
+        if id.lowercased() == repository.id.name.lowercased() { return true }
+        guard let name = try? RepositoryID(id) else { return false }
+        let target = Question.infoTarget(Repository(repository.kind, name), revision)
+        return answer.address.map { String($0.prefix { $0 != "?" }) } == "\(upstream.endpoint.address)\(target)"
     }
 
     /// A small content that a manifest names, by its SHA-256.
@@ -101,11 +155,6 @@ final class Answers: Sendable {
 
     private static func textKey(_ digest: String, _ repository: Repository) -> String {
         "BLOB \(repository) \(digest)"
-    }
-
-    /// Whether a client may have a file: upstream is asked for its head.
-    func head(_ target: String, _ credential: Credential) async throws -> Answer {
-        try await upstream.ask(target, credential, isHead: true)
     }
 }
 

@@ -55,14 +55,15 @@ final class Fetches: Sendable {
 
     private let upstream: Upstream
     private let metrics: ServerMetrics
+    private let access: AccessChecks
     private let eviction: Eviction
     private let state = Lock(State())
 
     /// Seconds that a fetch of glances waits for the next one.
     private static let idleSeconds = 2.0
 
-    init(_ upstream: Upstream, metrics: ServerMetrics, eviction: Eviction) {
-        (self.upstream, self.metrics, self.eviction) = (upstream, metrics, eviction)
+    init(_ upstream: Upstream, metrics: ServerMetrics, access: AccessChecks, eviction: Eviction) {
+        (self.upstream, self.metrics, self.access, self.eviction) = (upstream, metrics, access, eviction)
         metrics.declare("hub_fetches_in_flight", type: "gauge", "Files being fetched from upstream.")
     }
 
@@ -159,6 +160,7 @@ final class Fetches: Sendable {
         // What clients take of a revision is no choice that a later pull should follow.
         options.earlierChoice = .stays
         options.watch = watch
+        options.reuse = try await access.reuse(wanted.file, for: wanted.repository, wanted.credential)
         let reference = ModelReference(wanted.repository, revision: wanted.ref ?? wanted.commit.hash)
         let plan = try await puller.plan(Puller.Resolved(reference: reference, tree: wanted.known.tree), options)
         try await Blocking.run { try puller.checkSpace([plan]) }

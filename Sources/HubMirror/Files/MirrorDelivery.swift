@@ -47,13 +47,13 @@ final class MirrorFiles: Sendable {
     private static let held: Int64 = 64 << 10
 
     init(
-        _ upstream: Upstream, metrics: ServerMetrics, eviction: Eviction,
+        _ upstream: Upstream, metrics: ServerMetrics, access: AccessChecks, eviction: Eviction,
         report: @escaping @Sendable (AIError) -> Void
     ) {
         self.upstream = upstream
         self.report = report
         self.metrics = metrics
-        fetches = Fetches(upstream, metrics: metrics, eviction: eviction)
+        fetches = Fetches(upstream, metrics: metrics, access: access, eviction: eviction)
         uses = UseMarks(upstream.workspace)
         metrics.declare("hub_cache_hit_bytes_total", type: "counter", "Bytes of files answered from the cache.")
         metrics.declare(
@@ -131,8 +131,15 @@ final class MirrorFiles: Sendable {
             let reader = fetches.join(wanted, urgent: isPart ? range : nil, wantsAll: !isGlance)
             let limit = isPart && !isRest ? range.upperBound : max(range.lowerBound, size - min(size, Self.held))
             while true {
-                switch reader.watch.next(at: range.lowerBound, below: limit, after: nil) {
+                let client = asked.request.connection
+                let step = reader.watch.next(at: range.lowerBound, below: limit, after: nil) {
+                    client?.isGone == true
+                }
+                switch step {
                 case .restarted: continue
+                case .gone:
+                    reader.leave()
+                    throw .gone
                 case .failed(let error):
                     reader.leave()
                     throw fault(error)
@@ -143,7 +150,8 @@ final class MirrorFiles: Sendable {
                     metrics.add("hub_cache_miss_bytes_total", Double(range.count))
                     return .stream(
                         length: Int64(range.count),
-                        GrowingBody(reader, range: range, limit: limit, partial: partial, here: here))
+                        GrowingBody(
+                            reader, range: range, limit: limit, partial: partial, here: here, client: client))
                 }
             }
         }

@@ -34,12 +34,12 @@ extension Mirror {
         switch route {
         case .probe: return .json(.object([:]))
         case .manifest(let repository, let tag):
-            return try wait { try await self.manifest(repository, tag, exchange) }
+            return try wait(exchange) { try await self.manifest(repository, tag, exchange) }
         case .blob(let repository, let digest):
-            if let file = try wait({ try await self.layer(repository, digest, exchange) }) {
+            if let file = try wait(exchange, { try await self.layer(repository, digest, exchange) }) {
                 return try content(repository, file.commit.hash, path: file.path, exchange, isLayer: true)
             }
-            let bytes = try wait { try await self.text(repository, digest, exchange) }
+            let bytes = try wait(exchange) { try await self.text(repository, digest, exchange) }
             let file = ServedFile(
                 path: digest, digest: .sha256(digest), location: "",
                 identity: FileIdentity(size: Int64(bytes.count)))
@@ -58,7 +58,7 @@ extension Mirror {
         let commit = try await commit(of: repository, "main", exchange)
         let known = try await trees.tree(of: repository, at: commit, exchange)
         if let file = known.tree.files.first(where: { $0.path.lowercased().hasSuffix(".gguf") }) {
-            try await access.admit(repository, exchange, file: (commit, file.path))
+            try await access.admit(repository, exchange, file: (known, file))
         }
         return known
     }
@@ -112,11 +112,9 @@ extension Mirror {
     /// A blob that is a file of no repository: it came with a manifest, or is upstream's.
     private func text(_ repository: Repository, _ digest: String, _ exchange: Exchange) async throws -> [UInt8] {
         if let known = answers.text(digest, of: repository) { return known }
-        let answer = try await answers.fresh(.init(target: exchange.request.rawPath), exchange.credential)
+        let question = Answers.Question(target: exchange.request.rawPath, of: .sha256(digest))
+        let answer = try await answers.fresh(question, exchange.credential)
         guard answer.isSuccess else { throw answer.fault }
-        guard ContentHasher.digest(of: answer.body, like: .sha256("")).hex == digest else {
-            throw HubFault(status: 502, message: "upstream sends the blob \(digest) with a wrong digest")
-        }
         answers.keepText(answer.body, digest, of: repository)
         return answer.body
     }
@@ -133,12 +131,9 @@ extension Mirror {
         }
         if let here { return here }
         var question = Answers.Question(
-            target: "/\(repository)/resolve/\(commit)/\(PercentEncoding.encode(file.path, keeping: "/"))")
+            target: "/\(repository)/resolve/\(commit)/\(PercentEncoding.encode(file.path, keeping: "/"))",
+            of: file.digest)
         question.byCommit = true
-        let answer = try await answers.answer(question, exchange)
-        guard ContentHasher.digest(of: answer.body, like: file.digest) == file.digest else {
-            throw HubFault(status: 502, message: "upstream sends \(file.path) with a wrong digest")
-        }
-        return answer.body
+        return try await answers.answer(question, exchange).body
     }
 }

@@ -10,6 +10,8 @@ struct Answer: Sendable {
     var body: [UInt8]
     /// When it was received, seconds since 1970.
     var at: Double
+    /// The address that answered, after redirects; nil if it was kept.
+    var address: String?
 
     /// What clients read. Addresses are rewritten later, see ``Passing``; everything about Xet is left out.
     private static let passed = [
@@ -20,10 +22,12 @@ struct Answer: Sendable {
     /// Longer values are left out: a head of ours holds them all.
     private static let longestHeader = 4096
 
-    init(_ response: Fetcher.HTTPResponse) {
+    /// - Parameter isOfAPI: whether the body is to be JSON, and not a content with a digest.
+    init(_ response: Fetcher.HTTPResponse, isOfAPI: Bool) {
         status = response.status
-        body = Self.withoutXet(response.body)
+        body = isOfAPI ? Self.withoutXet(response.body) : response.body
         at = Timestamp.now
+        address = response.head.address
         headers = HTTPHeaders()
         for name in Self.passed {
             if let value = response.fields[name], value.utf8.count <= Self.longestHeader { headers[name] = value }
@@ -35,9 +39,11 @@ struct Answer: Sendable {
         (status, headers, body, at) = (200, HTTPHeaders(), bytes, Timestamp.now)
     }
 
-    /// Python's client asks for a file's Xet token, and so leaves the mirror, wherever it sees a Xet hash.
+    /// Python's client asks for a file's Xet token, and so leaves the mirror, wherever it sees a Xet hash. A body that names
+    /// one and cannot be read is dropped.
     private static func withoutXet(_ body: [UInt8]) -> [UInt8] {
-        guard body.firstRange(of: Array("\"xet".utf8)) != nil, let json = try? JSON.parse(body) else { return body }
+        guard body.firstRange(of: Array("\"xet".utf8)) != nil else { return body }
+        guard let json = try? JSON.parse(body) else { return [] }
         return Array(stripped(json).text().utf8)
     }
 
@@ -59,8 +65,10 @@ struct Answer: Sendable {
     var isRefusal: Bool {
         [401, 403].contains(status) || (status == 404 && ["RepoNotFound", "GatedRepo"].contains(code ?? ""))
     }
-    /// Whether it says something about the content, not about the moment.
-    var isLasting: Bool { isSuccess || (status == 404 && !isRefusal) }
+    /// Whether it says something about the content, not about the moment or the client.
+    var isLasting: Bool {
+        isSuccess || (status == 404 && ["EntryNotFound", "RevisionNotFound"].contains(code ?? ""))
+    }
     var json: JSON? { try? JSON.parse(body) }
 
     /// As an error.
@@ -71,7 +79,8 @@ struct Answer: Sendable {
         for name in ["Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate", "X-Repo-Commit"] {
             if let value = headers[name] { passed[name] = value }
         }
-        return HubFault(status: status >= 500 ? 502 : status, code: code, message: message, headers: passed)
+        // What is neither a success nor an error is no answer either.
+        return HubFault(status: (400..<500).contains(status) ? status : 502, code: code, message: message, headers: passed)
     }
 
     // MARK: On disk
@@ -105,6 +114,9 @@ struct Answer: Sendable {
 }
 
 extension HubFault {
+    /// The client left; nobody reads this. nginx's status for it.
+    static let gone = HubFault(status: 499, message: "the client has left")
+
     /// Whether the operator can do something about it: the client sees little of it.
     var isOfThisMachine: Bool { [500, 507].contains(status) }
 

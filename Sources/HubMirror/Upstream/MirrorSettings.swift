@@ -1,3 +1,5 @@
+package import Fetcher
+
 /// How a mirror behaves.
 package struct MirrorSettings: Sendable {
     package var authorisation = ClientAuthorisation.none
@@ -7,6 +9,13 @@ package struct MirrorSettings: Sendable {
     package var maxSize: Int64?
     /// The folder of upstream's answers.
     package var answers: String
+    /// Those of one fetch. Clients try again themselves, so it gives up sooner than a pull.
+    package var limits = PullSession.Limits()
 
-    package init(answers: String) { self.answers = answers }
+    package init(answers: String) {
+        self.answers = answers
+        limits.failures = 2
+        limits.mismatches = 2
+        limits.longestWait = Upstream.longestWait
+    }
 }

@@ -335,6 +335,42 @@ import Testing
         try expectContent(bench.place("b.safetensors", result), b)
     }
 
+    /// What a kill would lose is limited over all pulls beside each other: the second one has the first one's bytes flushed.
+    @Test func pullsBesideEachOtherShareTheLimitOfUnflushedBytes() async throws {
+        let a = try ModelRepository("org/a", in: bench.served).noise("a.safetensors", size: 2 << 20, seed: 1)
+        let b = try ModelRepository("org/b", in: bench.served).noise("b.safetensors", size: 2 << 20, seed: 2)
+        let gateA = bench.hub.hold("^GET .*a.safetensors", after: 200_000, on: .cdn)
+        let gateB = bench.hub.hold("^GET .*b.safetensors", after: 200_000, on: .cdn)
+        var puller = try bench.puller().quick()
+        puller.limits.unflushedBytes = 300_000
+        // Alone no file has enough, and each is asked for at once.
+        puller.limits.flushBytes = 4 << 20
+        puller.limits.smallestRange = 4 << 20
+        puller.limits.firstRange = 4 << 20
+        func pull(_ name: String) -> Task<Puller.Result, any Error> {
+            Task { [puller] in
+                let plan = try await puller.plan(ModelReference(parsing: name), .init())
+                return try await puller.pull(plan, .init())
+            }
+        }
+        let first = pull("org/a")
+        try await gateA.reached()
+        let second = pull("org/b")
+        try await gateB.reached()
+        let maps = [
+            try bench.folder("org/a").partialMap(PullBench.sha256(a)),
+            try bench.folder("org/b").partialMap(PullBench.sha256(b)),
+        ]
+        try await eventually("a map of what is flushed") { maps.contains { (RangeMap.read($0)?.safe.count ?? 0) > 0 } }
+        gateA.release()
+        gateB.release()
+        for (work, bytes) in [(first, a), (second, b)] {
+            let result = try await work.value
+            #expect(result.error == nil)
+            try expectContent(bench.place(result.files[0].path, result), bytes)
+        }
+    }
+
     /// With a limit far below what comes, everything still comes, a little at a time.
     @Test func aLowLimitOfUnflushedBytesOnlySlowsDown() async throws {
         let (_, weights, text) = try repository()

@@ -77,6 +77,34 @@ import Testing
         }
     }
 
+    /// A short text that would be gigabytes of values.
+    @Test func aManifestOfMillionsOfValues() async throws {
+        let values = String(repeating: "{},", count: 3_000_000)
+        try await expectRefused(
+            TarBytes.entry("hub-export.json", Array("{\"hub_export\":1,\"models\":[],\"x\":[\(values){}]}".utf8)),
+            "too many values")
+        try await expectRefused(
+            TarBytes.entry("hub-export.json", Array("{\"hub_export\":1,\"models\":[\(values){}]}".utf8)), "too many values")
+        try FileSystem.replace(travel.path("held.json"), with: Array("{\"blobs\":[\(values){}]}".utf8))
+        let since = try await travel.stage.run(["export", "org/tiny", "--since", "held.json", "-o", "since/"])
+        #expect(since.status == 2 && since.error.contains("no sha256"), "\(since)")
+    }
+
+    /// The largest number in a name says nothing of how many parts there are.
+    @Test func aPartWithAHugeNumber() async throws {
+        try FileSystem.replace(travel.path("m.001"), with: archive())
+        for (name, word) in [("m.999999999", "m.002 is missing"), ("m.003", "m.002 is missing")] {
+            try FileSystem.replace(travel.path(name), with: [])
+            let result = try await travel.there("import", "m.001")
+            #expect(result.status == 3 && result.error.contains(word), "\(name): \(result.error)")
+            try FileSystem.remove(travel.path(name))
+        }
+        // Names that are no part's.
+        for name in ["m.-5", "m.+2", "m.000", "m.0002", "m.txt"] { try FileSystem.replace(travel.path(name), with: []) }
+        #expect(try await travel.there("import", "m.001").status == 0)
+        try travel.expectSame()
+    }
+
     @Test func entriesThatAreNotDue() async throws {
         try await expectRefused(archive { $0[0].name = "../../evil" }, "is due")
         try await expectRefused(archive { $0.swapAt(0, 1) }, "is due")
