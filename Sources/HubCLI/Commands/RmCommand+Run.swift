@@ -1,5 +1,6 @@
 import Fetcher
 import HubCore
+import ModelFormats
 
 extension RmCommand {
     /// What is deleted.
@@ -101,8 +102,12 @@ extension RmCommand {
                 advice: "hub ls shows what is")
         }
         let before = planner
-        if let pattern = selector.files {
-            let matching = revisions.map { ($0, $1, Set($1.files.map(\.path).filter { pattern.matches($0) })) }
+        if selector.files != nil {
+            let matching = try revisions.map { repository, revision throws(AIError) in
+                let paths = revision.files.map(\.path)
+                let named = try selector.files(among: paths, of: repository.repository)
+                return (repository, revision, Set(paths.filter { named?.matches($0) ?? false }))
+            }
             guard matching.contains(where: { !$2.isEmpty }) else {
                 throw AIError(
                     .notCached, "no cached file matches \(text.printable)",
