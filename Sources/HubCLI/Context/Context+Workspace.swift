@@ -69,6 +69,12 @@ extension Context {
 extension String {
     /// Whether a word means a folder: names alone are models'.
     var namesFolder: Bool { self == "." || self == ".." || ["./", "../", "/", "~"].contains { hasPrefix($0) } }
+
+    /// Whether a word means a folder or a GGUF file of this machine. A file of a repository has a colon before it:
+    /// `org/name:x.gguf`, and so have addresses.
+    var namesModelHere: Bool {
+        namesFolder || hasSuffix(".gguf") && (!contains(":") || FileSystem.exists(self))
+    }
 }
 
 /// What ls, rm, pin and verify take: a reference, or a glob over repositories' names.

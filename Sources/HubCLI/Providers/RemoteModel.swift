@@ -69,7 +69,7 @@ extension Context {
 
     /// The model as the Hub's router takes it: `org/name`, and who must serve it.
     private func remoteName(_ text: String, at choice: ProviderChoice) throws(AIError) -> RemoteModelName {
-        guard !text.namesFolder, !text.hasSuffix(".gguf") else {
+        guard !text.namesModelHere else {
             throw AIError(
                 .invalidInput, "\(text.printable) is on this machine; the Hub's providers serve models of the Hub",
                 advice: "write org/name, or leave out --provider")

@@ -62,7 +62,7 @@ extension ModelPlace {
 
     /// The place of a model, if it is on this machine. Uses no network.
     static func find(_ text: String, _ context: Context, _ demand: Demand) async throws -> Finding {
-        if text.namesFolder || text.hasSuffix(".gguf") {
+        if text.namesModelHere {
             let path = Path.withoutEnd(context.environment.expand(text))
             guard FileSystem.exists(path) else {
                 throw AIError(

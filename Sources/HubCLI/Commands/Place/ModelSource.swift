@@ -56,7 +56,7 @@ extension ModelSource {
     private static func chooseByRule(
         _ wish: ModelWish, _ context: Context
     ) async throws -> (ModelSource, ProviderReasons) {
-        if wish.model.namesFolder || wish.model.hasSuffix(".gguf") {
+        if wish.model.namesModelHere {
             let place = try await ModelPlace.locate(wish.model, context, wish.demand)
             return (.local(place), ProviderReasons(chosen: "local", rule: "the model is a folder or file here"))
         }
@@ -105,8 +105,10 @@ extension ModelSource {
         }
         let model = try context.remoteModel(
             wish.model, at: .hub(nil), timeout: wish.timeout, try await context.remoteContext())
-        try await SendingAgreement("\(word.printable) after the colon means a provider", context).ask(
-            for: model.name)
+        if !context.isOffline {
+            let agreement = SendingAgreement("\(word.printable) after the colon means a provider", context)
+            try await agreement.ask(for: model.name)
+        }
         return (.remote(model), ProviderReasons(chosen: model.label, rule: "the model's name says so"))
     }
 
