@@ -108,7 +108,8 @@ import Testing
         #expect(try await offered("pull", "acme/big-GGUF", "--revision", "d") == ["dev"])
         #expect(
             try await offered("info", "acme/big-GGUF:") == [
-                "acme/big-GGUF:README.md", "acme/big-GGUF:big-Q4_K_M.gguf", "acme/big-GGUF:big-Q8_0.gguf",
+                "acme/big-GGUF:Q4_K_M", "acme/big-GGUF:Q8_0", "acme/big-GGUF:README.md",
+                "acme/big-GGUF:big-Q4_K_M.gguf", "acme/big-GGUF:big-Q8_0.gguf",
                 "acme/big-GGUF:sub/",
             ])
         #expect(

@@ -53,6 +53,10 @@ import Testing
         Case("https://huggingface.co/datasets/org/d/tree/main", .dataset, "org/d", "main"),
         Case("https://huggingface.co/spaces/org/s", .space, "org/s"),
         Case("https://HuggingFace.co/org/m", "org/m"), Case("https://huggingface.co:443/org/m", "org/m"),
+        Case("hf.co/o/m:Q4_K_M", "o/m", nil, "Q4_K_M"), Case("https://hf.co/o/m:q8_0", "o/m", nil, "q8_0"),
+        Case("hf.co/o/m?x=a:Q4_K_M", "o/m"),
+        Case("huggingface.co/o/m@v1:sub/*?.gguf", "o/m", "v1", "sub/*?.gguf"),
+        Case("https://huggingface.co/datasets/o/d:x", .dataset, "o/d", nil, "x"),
         Case("hf.co/o/m", "o/m"), Case("https://hf.co/o/m", "o/m"), Case("huggingface.co/o/m/tree/v1", "o/m", "v1"),
     ])
     func readsPagesOfTheHub(_ expected: Case) throws { try check(expected) }
@@ -78,7 +82,8 @@ import Testing
     @Test(arguments: [
         "", "org/", "/name", "a/b/c", "org/name@", "org/name:", "org/name@:x", "org/name@../x", "org/name@/etc",
         "hf://", "hf://gpt2", "hf://org/", "hf://datasets/d", "hf://org/m@%zz/f", "hf://org/m@%2E%2E%2Fx",
-        "hf://org/m@", "https://huggingface.co/gpt2", "https://huggingface.co/", "https://huggingface.co",
+        "hf://org/m@", "https://huggingface.co/gpt2", "hf.co/gpt2:Q4_K_M", "hf.co/o/m:", "hf.co/a/b/c:Q4_K_M",
+        "https://huggingface.co/", "https://huggingface.co",
         "https://example.com/org/m", "http://huggingface.co/org/m", "https://huggingface.co:8443/org/m",
         "https://huggingface.co.evil.example/org/m", "https://huggingface.co/org/m/settings",
         "https://huggingface.co/org/m/tree", "https://huggingface.co/org/m/blob/main/%zz", "https://",

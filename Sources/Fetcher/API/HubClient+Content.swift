@@ -10,7 +10,7 @@ extension HubClient {
         try await bytes(of: file, 0..<count, in: repository, at: commit, isPatient: isPatient)
     }
 
-    /// A range of a file at a commit, not verified. Without range support only the start of the file works.
+    /// A range of a file at a commit, not verified. Without range support only the first 16 MiB of the file work.
     func bytes(
         of file: RepositoryFile, _ range: Range<Int>, in repository: Repository, at commit: Commit,
         isPatient: Bool = true
@@ -26,44 +26,59 @@ extension HubClient {
         _ file: RepositoryFile, _ range: Range<Int>, in repository: Repository, at commit: Commit,
         from location: String? = nil, isPatient: Bool = true
     ) async throws -> (bytes: [UInt8], address: String) {
-        let count = range.count
-        let hub = fileAddress(repository, revision: commit.hash, path: file.path)
-        var request = HTTPRequest(.get, location ?? hub)
-        if !isPatient { request.deadline = answerTimeout }
-        request.connectTimeout = Double(connectTimeout)
-        request.fields["Accept-Encoding"] = "identity"
-        request.fields["Range"] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
-        // A server without ranges sends everything, and a redirect has a body.
-        let limit = max(count, 64 << 10)
-        let answer = try await retrying(
-            request, fault: fault(repository, revision: commit.hash, path: file.path), retries: isPatient ? nil : 0
-        ) { try await http.response(to: $0, limit: limit, cutsOff: true) }
         func violation(_ what: String) -> AIError {
             AIError(
                 .protocolViolation, "\(file.path) of \(repository) \(what)",
-                context: .init(repository: repository.description, path: file.path, status: answer.status))
+                context: .init(repository: repository.description, path: file.path))
         }
-        if let coding = answer.fields["Content-Encoding"], coding.lowercased() != "identity" {
-            throw violation("comes encoded as \(coding.printable) although it was asked for as it is")
-        }
-        switch answer.status {
-        case 206:
-            let field = answer.fields["Content-Range"] ?? ""
-            guard let got = ContentRange(field), got.range == Int64(range.lowerBound)..<Int64(range.upperBound),
-                got.total ?? file.size == file.size
-            else {
-                throw violation(
-                    "answers with the range \"\(field.printable)\" to \(range.lowerBound)-\(range.upperBound - 1)")
+        var bytes: [UInt8] = []
+        var address = location ?? fileAddress(repository, revision: commit.hash, path: file.path)
+        var asksRange = true
+        while bytes.count < range.count {
+            let wanted = Int64(range.lowerBound + bytes.count)..<Int64(range.upperBound)
+            var request = HTTPRequest(.get, address)
+            if !isPatient { request.deadline = answerTimeout }
+            request.connectTimeout = Double(connectTimeout)
+            request.fields["Accept-Encoding"] = "identity"
+            if asksRange { request.fields["Range"] = "bytes=\(wanted.lowerBound)-\(wanted.upperBound - 1)" }
+            // A server without ranges sends everything, and a redirect has a body.
+            let limit = max(asksRange ? wanted.count : range.upperBound, 64 << 10)
+            let answer = try await retrying(
+                request, fault: fault(repository, revision: commit.hash, path: file.path),
+                retries: isPatient ? nil : 0
+            ) { try await http.response(to: $0, limit: limit, cutsOff: true) }
+            address = answer.head.address
+            let body = RangedBody(answer.head, of: file.size)
+            let new: ArraySlice<UInt8>
+            switch body {
+            case .range(let got): new = answer.body.part(wanted, from: got.lowerBound)
+            case .whole: new = answer.body.part(wanted, from: 0)
+            case .other where answer.head.fields["Content-Type"]?.hasPrefix("text/html") != true && asksRange:
+                new = []
+            case .unknown: new = []
+            case .other, .status:
+                throw violation("answers with \(body), not the \(file.size) bytes of the file list")
             }
-        case 200 where range.lowerBound == 0:
-            if let length = answer.head.contentLength, length != file.size {
-                throw violation("has \(length) bytes, not the \(file.size) of the file list")
+            bytes += new
+            guard new.isEmpty else { continue }
+            // A box on the way spoils ranges, or the server knows none: the beginning comes without one.
+            guard asksRange, range.upperBound <= Self.mostWithoutRanges else {
+                throw violation("answers with \(body) to \(wanted.lowerBound)-\(wanted.upperBound - 1)")
             }
-        default: throw violation("answers with status \(answer.status)")
+            asksRange = false
         }
-        guard answer.body.count >= count else {
-            throw violation("answers with \(answer.body.count) bytes instead of \(count)")
-        }
-        return (Array(answer.body.prefix(count)), answer.head.address)
+        return (bytes, address)
+    }
+
+    /// What of a file's beginning is read for a range of it where there are no ranges.
+    private static let mostWithoutRanges = 16 << 20
+}
+
+extension [UInt8] {
+    /// What of a wanted range this body has, which begins at an offset; nothing if its first byte is missing.
+    fileprivate func part(_ wanted: Range<Int64>, from offset: Int64) -> ArraySlice<UInt8> {
+        let start = wanted.lowerBound - offset
+        guard start >= 0, start < Int64(count) else { return [] }
+        return self[Int(start)..<Int(Swift.min(wanted.upperBound - offset, Int64(count)))]
     }
 }

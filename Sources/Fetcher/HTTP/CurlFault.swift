@@ -14,7 +14,7 @@ struct CurlFault {
     var tunnel = 0
     let address: String
 
-    var error: AIError { shortage ?? tunnelRefusal ?? transferError }
+    var error: AIError { shortage ?? tunnelRefusal ?? proxyTLSFault ?? transferError }
 
     private var place: String { Origin(address)?.description ?? SafeAddress.shown(address) }
     private var proxyName: String { Self.name(ofProxy: proxy) }
@@ -49,6 +49,23 @@ struct CurlFault {
             "the proxy \(proxyName) refuses to connect to \(place) (HTTP \(tunnel))", advice: Self.proxyAdvice)
     }
 
+    /// The error if a proxy with an https address cannot be spoken to, before any tunnel through it.
+    private var proxyTLSFault: AIError? {
+        guard proxy.lowercased().hasPrefix("https://"), tunnel == 0 else { return nil }
+        switch code {
+        case CURLE_SSL_CONNECT_ERROR:
+            return fault(
+                .unreachable, "the proxy \(proxyName) does not answer by TLS: \(text)",
+                advice: "if it speaks plain HTTP, as most do, write http://\(proxyName) in HTTPS_PROXY")
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR:
+            return fault(
+                .unreachable, "the certificate of the proxy \(proxyName) is not trusted: \(text)",
+                advice:
+                    "name its certificate with SSL_CERT_FILE; if it speaks plain HTTP, write http://\(proxyName)")
+        default: return nil
+        }
+    }
+
     private var transferError: AIError {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST:
@@ -72,7 +89,7 @@ struct CurlFault {
         case CURLE_SSL_CACERT_BADFILE:
             return fault(
                 .invalidInput, "the certificates to trust cannot be read: \(text)",
-                advice: "REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE names them, in PEM")
+                advice: "REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE or SSL_CERT_DIR names them, in PEM")
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR:
             return fault(
                 .unreachable, "the certificate of \(place) is not trusted: \(text)",

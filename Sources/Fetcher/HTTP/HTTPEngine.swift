@@ -27,26 +27,46 @@ package final class HTTPEngine: @unchecked Sendable {
         package init(_ environment: HubEnvironment = .process) throws(AIError) {
             connectTimeout = try environment.downloadTimeout()
             stallTimeout = try environment.downloadTimeout()
-            certificateFile = environment.first("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
             // libcurl reads http_proxy only in lower case, because of CGI; Python reads both.
             httpProxy = environment.first("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
+                .map(ProxySettings.address)
             httpsProxy = environment.first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
+                .map(ProxySettings.address)
             noProxy = environment.first("no_proxy", "NO_PROXY")
-            if let file = certificateFile {
+            try setCertificates(environment)
+        }
+
+        /// As for curl: `SSL_CERT_FILE` and `SSL_CERT_DIR` count together, where no variable of requests or curl is set.
+        private mutating func setCertificates(_ environment: HubEnvironment) throws(AIError) {
+            let ofTools = environment.first("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+            if let file = ofTools ?? environment["SSL_CERT_FILE"] {
                 guard let status = try FileSystem.status(file) else {
                     throw AIError(
-                        .invalidInput, "the certificate file \(file) does not exist",
+                        .invalidInput, "the certificate file \(file.printable) does not exist",
                         advice: "it is set by REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE or SSL_CERT_FILE")
                 }
                 // Python accepts a folder in the same variables.
-                if status.kind == .directory { (certificateFile, certificateFolder) = (nil, file) }
+                if status.kind == .directory { certificateFolder = file } else { certificateFile = file }
             }
+            guard ofTools == nil, certificateFolder == nil, let folder = environment["SSL_CERT_DIR"] else { return }
+            // OpenSSL reads several, with a colon between, and passes over those that are not there.
+            let kinds = try folder.split(separator: ":").map { part throws(AIError) in
+                try FileSystem.status(String(part))?.kind
+            }
+            guard kinds.contains(.directory) else {
+                throw AIError(
+                    .invalidInput, "the certificate folder \(folder.printable) does not exist",
+                    advice: "it is set by SSL_CERT_DIR")
+            }
+            certificateFolder = folder
         }
 
         /// The proxy for an address; empty for none. Requests to this machine never use one: the token
         /// may go there by plain http, which a proxy elsewhere could read.
         func proxy(for address: String) -> String {
-            guard let origin = Origin(address), !origin.isLoopback else { return "" }
+            guard let origin = Origin(address), !origin.isLoopback,
+                !(noProxy.map { ProxySettings.isExempt(origin, by: $0) } ?? false)
+            else { return "" }
             return (origin.scheme == "http" ? httpProxy : httpsProxy) ?? ""
         }
     }

@@ -103,7 +103,7 @@ final class HTTPTransfer {
         if let folder = settings.certificateFolder {
             options.set(CURLOPT_CAPATH, folder)
             // Instead of the system's file, not beside it.
-            options.set(CURLOPT_CAINFO, nil)
+            if settings.certificateFile == nil { options.set(CURLOPT_CAINFO, nil) }
         }
         // Always set, so that libcurl does not read the environment.
         proxy = settings.proxy(for: request.address)
@@ -120,7 +120,12 @@ final class HTTPTransfer {
         options.set(CURLOPT_PATH_AS_IS, 1)
         // Redirects are followed by hand: the token must go no further than its origin.
         options.set(CURLOPT_FOLLOWLOCATION, 0)
-        if request.acceptsCompression { options.set(CURLOPT_ACCEPT_ENCODING, "") }
+        if request.acceptsCompression {
+            options.set(CURLOPT_ACCEPT_ENCODING, "")
+        } else if request.fields["Accept-Encoding"] == "identity" {
+            // A proxy may compress all the same; with this option libcurl decodes whatever it knows.
+            options.set(CURLOPT_ACCEPT_ENCODING, "identity")
+        }
         switch request.method {
         case .get: options.set(CURLOPT_HTTPGET, 1)
         case .head: options.set(CURLOPT_NOBODY, 1)

@@ -1,5 +1,6 @@
 import Catalog
-package import HubCore
+import HubCore
+import ModelFormats
 
 /// Collects what of the cache is to be verified, each revision once.
 package struct VerificationTargets {
@@ -16,12 +17,12 @@ package struct VerificationTargets {
     /// Adds revisions of a repository, and its blobs without a revision.
     ///
     /// - Parameters:
-    ///   - files: the files to verify; nil means all of them. Parts of a revision may be added several times.
+    ///   - files: the files to verify, as a reference names them; nil means all of them. Parts of a revision may be added several times.
     ///   - withOrphans: whether blobs without a revision are verified as well; not if `files` are named.
     ///   - isWanted: which of the revisions.
     /// - Throws: if nothing of the repository can be read.
     package mutating func add(
-        _ repository: CachedRepository, files: GlobPattern? = nil, withOrphans: Bool = true,
+        _ repository: CachedRepository, files: String? = nil, withOrphans: Bool = true,
         where isWanted: (CachedRevision) -> Bool = { _ in true }
     ) async throws {
         if repository.revisions.isEmpty, let fault = repository.unreadable(below: repository.folder.path) {
@@ -30,6 +31,11 @@ package struct VerificationTargets {
         for revision in repository.revisions where isWanted(revision) {
             if files == nil, !seen.insert(.snapshot(repository.folder, revision.commit)).inserted { continue }
             let (tree, fault) = try await trees.tree(of: repository.repository, at: revision.commit)
+            let named = try files.map { word throws(AIError) in
+                try NamedFiles(
+                    word, amongPaths: tree?.files.map(\.path) ?? revision.files.map(\.path),
+                    of: repository.repository)
+            }
             targets.append(
                 await Blocking.run { [workspace] in
                     let choice = workspace.dispensable.use { catalog throws(AIError) in
@@ -37,7 +43,7 @@ package struct VerificationTargets {
                             of: revision.commit, repository.folder.name)?.choice
                     }
                     return VerificationTarget(
-                        revision, of: repository, tree: tree, fault: fault, choice: choice ?? nil, files: files)
+                        revision, of: repository, tree: tree, fault: fault, choice: choice ?? nil, files: named)
                 })
         }
         guard files == nil, withOrphans, seen.insert(.orphans(repository.folder)).inserted else { return }

@@ -14,6 +14,8 @@ final class FileTransfer: @unchecked Sendable {
     final class Part {
         /// The requested range.
         let asked: Range<Int64>
+        /// The range that the response brings: as a rule the requested one.
+        private(set) var brought: Range<Int64>
         /// The end of the part: earlier than requested if the rest was given to another connection.
         var end: Int64
         /// Position of the next byte.
@@ -33,14 +35,22 @@ final class FileTransfer: @unchecked Sendable {
         var heardAt = Clock.seconds
 
         init(_ range: Range<Int64>) {
-            asked = range
+            (asked, brought) = (range, range)
             end = range.upperBound
             next = range.lowerBound
         }
 
+        /// Takes another range than the requested one, before its first byte.
+        func take(_ range: Range<Int64>) {
+            brought = range
+            next = range.lowerBound
+            // The rest may have been given to another connection.
+            end = max(next, end < asked.upperBound ? min(end, range.upperBound) : range.upperBound)
+        }
+
         var left: Int64 { max(0, end - next) }
         /// Bytes a second since it was asked for.
-        func rate(at now: Double) -> Double { Double(next - asked.lowerBound) / max(0.001, now - startedAt) }
+        func rate(at now: Double) -> Double { Double(next - brought.lowerBound) / max(0.001, now - startedAt) }
     }
 
     /// The file, or one of several paths with this content.
@@ -72,7 +82,8 @@ final class FileTransfer: @unchecked Sendable {
 
     /// Written to the partial.
     var received = IntervalSet()
-    /// Of these, what an older revision has given, as long as it may be right.
+    /// Of these, what may be wrong, as long as it may be right: what an older revision has given, and what came in place of
+    /// a range that was asked for.
     var copied = IntervalSet()
     var parts: [Part] = []
     /// The content's location, once known.
@@ -81,7 +92,7 @@ final class FileTransfer: @unchecked Sendable {
     var answers = 0
     /// Whether the Hub itself serves the content, so that no location is needed.
     var isServedDirectly = false
-    /// The server ignores ranges: one request from the beginning.
+    /// The server, or a box on the way, ignores or spoils ranges: one request from the beginning, and the digest decides.
     var isSingleStream = false
 
     /// Failures since the last new byte. Concurrent requests that fail together count as one.

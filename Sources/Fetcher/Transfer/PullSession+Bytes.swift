@@ -46,7 +46,7 @@ extension PullSession {
         let now = Clock.seconds
         (part.heardAt, heardAt) = (now, now)
         // Bytes after the part's end come over another connection.
-        let wanted = bytes.prefix(Int(clamping: part.end - part.next))
+        let wanted = bytes.prefix(Int(clamping: max(0, part.end - part.next)))
         // Existing bytes may already be in the digest, so they are never overwritten.
         let new = file.received.gaps(in: part.next..<part.next + Int64(wanted.count))
         do throws(AIError) {
@@ -54,6 +54,7 @@ extension PullSession {
                 let piece = wanted[Int(range.lowerBound - part.next)..<Int(range.upperBound - part.next)]
                 try file.disk.write(UnsafeRawBufferPointer(rebasing: piece), at: range.lowerBound)
                 file.received.insert(range)
+                if part.brought != part.asked { file.copied.insert(range) }
                 file.job.watch?.received(range)
                 file.unflushed += Int64(range.count)
             }
@@ -67,7 +68,7 @@ extension PullSession {
         }
         showProgress(now: file.isWholeHere)
         advance(file)
-        return part.left == 0 && part.end < part.asked.upperBound ? .enough : .go
+        return part.left == 0 && part.end < part.brought.upperBound ? .enough : .go
     }
 
     /// The parts whose received bytes are held back, the lowest rank first to go on.

@@ -207,10 +207,14 @@ extension PullSession {
         )
     }
 
-    /// The older revision differs in more than the samples showed: what was copied from it is fetched.
+    /// The older revision differs in more than the samples showed, or bytes came that are not those of the range that they
+    /// name: they are fetched.
     private func refetchCopied(_ file: FileTransfer, keeping fetched: IntervalSet) {
         let bytes = ByteCount(file.copied.count)
-        let message = "\(file.file.path) is not what its older revision suggested; fetching the other \(bytes) too"
+        let message =
+            file.isSingleStream
+            ? "\(file.file.path): the ranges that came are not those of its content; fetching \(bytes) of it again"
+            : "\(file.file.path) is not what its older revision suggested; fetching the other \(bytes) too"
         report(.retrying(path: file.file.path, reason: message, seconds: 0), file.job.index)
         client.log(message)
         (file.received, file.copied, file.hashed, file.unflushed) = (fetched, IntervalSet(), 0, 0)

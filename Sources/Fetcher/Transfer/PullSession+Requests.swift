@@ -15,7 +15,7 @@ extension PullSession {
     private func ask(_ address: String, for part: FileTransfer.Part, of file: FileTransfer) {
         engine.assertOnThread()
         var request = HTTPRequest(.get, address)
-        // Compressed ranges have no file positions.
+        // Compressed ranges have no file positions. What is compressed all the same is decoded if it is the whole file.
         request.fields["Accept-Encoding"] = "identity"
         let isWhole = part.asked == 0..<file.file.size
         if !isWhole || file.file.isLFS, !file.isSingleStream {
@@ -49,8 +49,8 @@ extension PullSession {
                 if message.count < 4096 { message.append(contentsOf: bytes.prefix(4096)) }
                 return .go
             }
-            guard part.next + Int64(bytes.count) <= part.asked.upperBound else {
-                return .abort(violation(file, "sends more than the \(part.asked.count) bytes asked for"))
+            guard part.next + Int64(bytes.count) <= part.brought.upperBound else {
+                return .abort(violation(file, "sends more than the \(part.brought.count) bytes of its range"))
             }
             return receive(bytes, part, of: file)
         }
@@ -79,43 +79,39 @@ extension PullSession {
         {
             throw violation(file, "has the digest \(digest), not the \(file.file.digest) of the file list")
         }
-        if let coding = head.fields["Content-Encoding"], coding.lowercased() != "identity" {
-            throw violation(file, "was sent with the encoding \(coding.printable), which was not requested")
-        }
     }
 
-    /// Checks that a response brings the requested range.
+    /// Checks that a response brings the requested range, or bytes that can be used.
     private func accept(_ head: HTTPHead, for part: FileTransfer.Part, of file: FileTransfer) throws(AIError)
         -> Bool
     {
         part.isResolving = false
         if file.location == nil, Origin(head.address) == client.http.origin { file.isServedDirectly = true }
         let asksRange = part.transfer?.request.fields["Range"] != nil
-        switch head.status {
-        case 206:
-            guard let field = head.fields["Content-Range"], let got = ContentRange(field), got.range == part.asked,
-                got.total == nil || got.total == file.file.size
-            else {
-                throw violation(
-                    file,
-                    "answers with the range \"\((head.fields["Content-Range"] ?? "").printable)\" to \(part.asked.lowerBound)-\(part.asked.upperBound - 1)"
-                )
-            }
-        case 200:
-            if let length = head.contentLength, length != file.file.size {
-                let page = head.fields["Content-Type"]?.hasPrefix("text/html") == true ? ", a web page" : ""
-                throw violation(file, "has \(length) bytes\(page), not the \(file.file.size) of the file list")
-            }
-            if asksRange, part.asked != 0..<file.file.size {
-                // The server does not support ranges. Existing bytes are kept; the whole file is fetched once, from the
-                // beginning.
-                client.log("\(file.file.path): the server ignores ranges; fetching it in one piece")
-                file.isSingleStream = true
-                throw AIError(.connectionLost, "the server ignores ranges")
-            }
-        default: throw violation(file, "answers with status \(head.status)")
+        let isWhole = part.asked == 0..<file.file.size
+        let body = RangedBody(head, of: file.file.size)
+        func inOnePiece(_ why: String) {
+            client.log("\(file.file.path): \(why); fetching it in one piece")
+            file.isSingleStream = true
         }
-        return true
+        switch body {
+        case .range(part.asked) where head.status == 206: return true
+        case .whole where isWhole || !asksRange: return true
+        case .range(let range) where asksRange:
+            // They are what it says, or the digest will tell.
+            inOnePiece("\(body) came instead of \(RangedBody.range(part.asked))")
+            part.take(range)
+            return true
+        case .whole where asksRange, .unknown where asksRange,
+            .other(Int64(part.asked.count)) where asksRange:
+            // Existing bytes are kept; the whole file is fetched once, from the beginning.
+            inOnePiece("the server ignores or spoils ranges")
+            throw AIError(.connectionLost, "the server ignores ranges")
+        case .other(let length):
+            let page = head.fields["Content-Type"]?.hasPrefix("text/html") == true ? ", a web page" : ""
+            throw violation(file, "has \(length) bytes\(page), not the \(file.file.size) of the file list")
+        default: throw violation(file, "answers with \(body)")
+        }
     }
 
     private func ended(_ part: FileTransfer.Part, of file: FileTransfer, _ head: HTTPHead, _ message: [UInt8]) {

@@ -40,6 +40,42 @@ extension Puller {
         }
     }
 
+    /// What a reference names after its colon, among the files of its commit; nil if it names nothing.
+    ///
+    /// - Throws: ``ErrorCode/nothingMatches`` for a quantization that the commit lacks.
+    package func named(by found: Resolved) async throws -> NamedFiles? {
+        guard let word = found.reference.files else { return nil }
+        let known = await Blocking.run { [catalog] in
+            catalog.use { catalog throws(AIError) in try catalog.model(found.repository) } ?? nil
+        }
+        return try NamedFiles(
+            word, among: found.tree.files, of: found.repository, library: known?.record.library,
+            tags: known?.record.tags ?? [])
+    }
+
+    /// The same options for what a reference names after its colon.
+    ///
+    /// - Throws: ``ErrorCode/nothingMatches`` for a quantization that the commit lacks, ``ErrorCode/invalidInput`` for one
+    ///   beside another choice of weights.
+    package func options(_ options: Options, for found: Resolved) async throws -> Options {
+        guard let named = try await named(by: found) else { return options }
+        switch named {
+        case .path(let path): return options.adding([.exactly(path)])
+        case .glob(let pattern): return options.adding([pattern])
+        case .weights(let variant, let selection):
+            guard !options.choosesWeights else {
+                throw AIError(
+                    .invalidInput,
+                    "\(found.reference) names \(variant.name), and --quant or --format names weights too",
+                    advice: "leave out one of the two")
+            }
+            var copy = options
+            copy.select = { _, _, _ in selection }
+            if copy.earlierChoice == .isFollowed { copy.earlierChoice = .grows }
+            return copy
+        }
+    }
+
     /// The Hub's metadata of a repository; nil if unknown and offline.
     package func record(of repository: Repository, at commit: Commit) async throws -> ModelRecord? {
         let known = await Blocking.run { [catalog] in
@@ -75,10 +111,5 @@ extension ModelFiles {
         // Only automatic choices depend on the machine.
         let target = WeightChoice.Target(memoryBytes: 0, runsMLX: false)
         return try choice.choose(from: self, of: repository, for: target, wanted: wanted).map(selection)
-    }
-
-    /// A variant with its companion files.
-    package func selection(of variant: ModelVariant) -> FileSelection {
-        FileSelection(name: variant.name, format: variant.format.identifier, paths: paths(of: variant))
     }
 }

@@ -32,6 +32,8 @@ package struct Puller: Sendable {
         package var filter = FileFilter.all
         /// Chooses among the files once they are known; nil for all of them.
         package var select: (@Sendable (Repository, RepositoryTree, FileFilter) async throws -> FileSelection?)?
+        /// Whether ``select`` is by a name or a format that was given.
+        package var choosesWeights = false
         /// How the pull treats the choices of earlier pulls.
         package var earlierChoice = EarlierChoice.grows
         /// Fetch cached files too; in a local folder, replace changed files.
@@ -46,6 +48,15 @@ package struct Puller: Sendable {
         /// Where content may be taken from instead of the Hub.
         package var reuse = PullPlan.Reuse.everywhere
         package init() {}
+
+        /// With files that were named.
+        package func adding(_ files: [GlobPattern]) -> Options {
+            guard !files.isEmpty else { return self }
+            var copy = self
+            copy.filter.include = (filter.include ?? []) + files
+            if earlierChoice == .isFollowed { copy.earlierChoice = .grows }
+            return copy
+        }
     }
 
     /// How a pull treats the choices of earlier pulls of the revision. Local folders have none.
@@ -157,10 +168,11 @@ package struct Puller: Sendable {
 
     /// The plan of a pull. Writes nothing into the cache.
     package func plan(_ reference: ModelReference, _ options: Options) async throws -> PullPlan {
-        try await plan(try await resolve(reference), options)
+        let found = try await resolve(reference)
+        return try await plan(found, try await self.options(options, for: found))
     }
 
-    /// The same for a resolved reference.
+    /// The same for a resolved reference, whatever it names after its colon; see ``options(_:for:)``.
     package func plan(_ found: Resolved, _ options: Options) async throws -> PullPlan {
         var choice: FileChoice
         let followed =

@@ -1,5 +1,6 @@
 import Catalog
 package import HubCore
+import ModelFormats
 
 extension Puller {
     /// What an archive holds of a cached revision: the files that are there.
@@ -16,10 +17,21 @@ extension Puller {
         }
         let tree = try await tree(of: reference.repository, at: commit)
         return try await Blocking.run { [catalog, layout] in
-            let glob = reference.files.map { GlobPattern($0).meant(among: tree.files.map(\.path)) }
+            let named = try reference.files.map { word throws(AIError) in
+                try NamedFiles(word, among: tree.files, of: reference.repository)
+            }
             let present = try tree.files.filter { file throws(AIError) in
-                guard glob?.matches(file.path) ?? true else { return false }
+                guard named?.needs(file.path) ?? true else { return false }
                 return try SnapshotFile.state(file, commit: commit, in: folder) == .present
+            }
+            if case .weights(let variant, _) = named {
+                let here = Set(present.map { ExactText($0.path) })
+                guard variant.files.allSatisfy({ here.contains(ExactText($0)) }) else {
+                    throw AIError(
+                        .notCached, "\(reference) is not in the cache \(layout.root)",
+                        advice: "hub pull \(reference) downloads it",
+                        context: .init(repository: reference.repository.description))
+                }
             }
             guard !present.isEmpty || tree.files.isEmpty else {
                 throw AIError(

@@ -24,10 +24,9 @@ package final class DiffSide: Sendable {
     /// Where the Hub's content of a file is served, by path.
     private let locations = Lock<[String: String]>([:])
 
-    /// A revision, of which a glob may choose files.
+    /// A revision, of which files may be named.
     package init(_ reference: ModelReference, _ puller: Puller) async throws {
         var options = Puller.Options()
-        options.filter = FileFilter(include: reference.files.map { [$0] })
         options.earlierChoice = .stays
         var exact = reference
         // The first digits of a cached commit, as hub shows it.
@@ -36,7 +35,7 @@ package final class DiffSide: Sendable {
         if let cached, let revision = reference.revision, cached.hash.hasPrefix(revision) {
             exact.revision = cached.hash
         }
-        let plan = try await puller.plan(puller.resolve(exact), options)
+        let plan = try await puller.plan(exact, options)
         name = "\(reference)"
         place = .revision(plan, puller.client, isOffline: puller.isOffline)
         files = plan.files.map { File(path: $0.file.path, size: $0.file.size, entry: $0.file) }

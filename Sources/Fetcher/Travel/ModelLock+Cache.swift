@@ -38,7 +38,7 @@ extension Puller {
                 Resolved(
                     reference: cached.reference, tree: try await tree(of: reference.repository, at: cached.commit))
             } else { try await resolve(reference) }
-        let plan = try await plan(resolved, options)
+        let plan = try await plan(resolved, try await self.options(options, for: resolved))
         return ModelLock.Entry(
             plan.repository, revision: plan.ref, commit: plan.commit, choice: plan.choice,
             files: plan.files.map { TravellingFile($0.file) })

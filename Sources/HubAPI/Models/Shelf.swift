@@ -73,6 +73,7 @@ package final class Shelf: Sendable {
     /// The reference that a name means; `:latest` is what is usual of a model.
     func reference(_ name: String) async throws -> ModelReference {
         var name = name
+        name = name.dropping(prefix: "https://") ?? name
         for host in ["hf.co/", "huggingface.co/"] { name = name.dropping(prefix: host) ?? name }
         if name.hasSuffix(":latest") { name.removeLast(7) }
         let reference: ModelReference
@@ -90,11 +91,12 @@ package final class Shelf: Sendable {
         }
     }
 
-    /// The set of weights of a name: by its quantization, or what is usual.
+    /// The set of weights of a name: by one of its files, by its quantization, or what is usual.
     private func variant(of held: Held, _ name: String?) throws -> ModelVariant? {
         let target = WeightChoice.Target(memoryBytes: try Machine.memory().total, runsMLX: false)
         do throws(AIError) {
             if let name {
+                if let own = held.files.variants.first(where: { $0.files.contains(name) }) { return own }
                 return try WeightChoice(format: nil, quantization: name)
                     .choose(from: held.files, of: "\(held.reference)", for: target)
             }

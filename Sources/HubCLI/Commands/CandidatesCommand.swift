@@ -96,9 +96,11 @@ enum CandidatesCommand {
         let isCached = operand.kind == .cachedModel || operand.kind == .cachedModelOrFolder
         let models = line.models(context)
         if let colon = typed.firstIndex(of: ":") {
-            return models.files(
-                of: String(typed[..<colon]), typed: String(typed[typed.index(after: colon)...]),
-                prefix: String(typed[...colon]), cachedOnly: isCached)
+            let (model, prefix) = (String(typed[..<colon]), String(typed[...colon]))
+            return models.quantizations(of: model, prefix: prefix, cachedOnly: isCached)
+                + models.files(
+                    of: model, typed: String(typed[typed.index(after: colon)...]), prefix: prefix,
+                    cachedOnly: isCached)
         }
         if let at = typed.firstIndex(of: "@") {
             return models.revisions(of: String(typed[..<at]), prefix: String(typed[...at]), cachedOnly: isCached)

@@ -1,18 +1,21 @@
 import Fetcher
 import HubCore
+import ModelFormats
 
 /// `hub path`
 enum PathCommand {
     static let command = Command(
         name: "path", isMinor: true, doc: "print the path of a cached model or file",
         detail: """
-            Prints the snapshot folder of a cached model, or the path of one file in it, and records the use. It downloads \
+            Prints the snapshot folder of a cached model, or the path of one file in it, and records the use. REF:Q4_K_M is \
+            the GGUF file of that quantization, the first of several. It downloads \
             nothing; if the model or file is not in the cache, or the model's first download is unfinished, the exit code is 3.
             """,
         operands: [Operand("REF[:FILE]", .one, .cachedModel)],
         examples: [
             .init("hub path openai/gpt-oss-20b", "The folder of a model."),
             .init("cat \"$(hub path gpt2:config.json)\"", "A file of a model."),
+            .init("llama-cli -m \"$(hub path org/model-GGUF:Q4_K_M)\"", "A quantization, for another program."),
             .init("hub path gpt2 || hub pull gpt2", "Download it if it is not there."),
         ],
         run: { try await run($0, Request($1)) })
@@ -45,35 +48,72 @@ enum PathCommand {
             }
         }
         let path = try await Blocking.run {
-            var path = folder.snapshot(commit)
-            if let file = reference.files {
-                if let fault = RepositoryPath.fault(file) {
-                    throw AIError(.invalidInput, "\"\(file.printable)\" is not a path in a repository: \(fault)")
-                }
-                path = Path.join(path, file)
-                guard FileSystem.exists(path) else {
-                    if GlobPattern.isPattern(file) {
-                        throw AIError(
-                            .invalidInput, "hub path takes one file, not a glob such as \(file.printable)",
-                            advice: "hub path \(whole) prints the folder")
-                    }
-                    if let tree = try folder.readTree(commit),
-                        !tree.files.contains(where: { $0.path == file || $0.path.hasPrefix(file + "/") })
-                    {
-                        throw AIError(
-                            .fileNotFound, "\(whole) does not have the file \(file.printable)",
-                            context: .init(repository: reference.repository.description, path: file))
-                    }
-                    throw AIError(
-                        .notCached, "\(reference) is not in the cache",
-                        advice: "hub pull \(whole) --include \(ShellQuoting.word(file.printable)) downloads it",
-                        context: .init(repository: reference.repository.description, path: file))
-                }
-            }
+            let path = try place(of: reference, in: folder, commit)
             workspace.markUsed(folder, commit)
             return path
         }
         context.output.render(json: ["path": .string(path)], quiet: [path]) { context.output.value(path) }
+    }
+
+    /// The path of what a reference names in a snapshot: the folder, a file, or the first file of a quantization.
+    private static func place(
+        of reference: ModelReference, in folder: RepositoryFolder, _ commit: Commit
+    ) throws(AIError) -> String {
+        let snapshot = folder.snapshot(commit)
+        guard let file = reference.files else { return snapshot }
+        if let fault = RepositoryPath.fault(file) {
+            throw AIError(.invalidInput, "\"\(file.printable)\" is not a path in a repository: \(fault)")
+        }
+        let path = Path.join(snapshot, file)
+        if FileSystem.exists(path) { return path }
+        if let first = try weights(file, of: reference.repository, in: snapshot) {
+            return Path.join(snapshot, first)
+        }
+        throw try absent(file, reference, folder, commit)
+    }
+
+    /// The first file of a quantization that is there; nil for what is none, or is not there.
+    private static func weights(
+        _ word: String, of repository: Repository, in snapshot: String
+    ) throws(AIError) -> String? {
+        let paths = try Warming(folder: snapshot).files.map(\.name)
+        do throws(AIError) {
+            guard case .weights(let variant, _) = try NamedFiles(word, amongPaths: paths, of: repository) else {
+                return nil
+            }
+            return variant.files.first
+        } catch {
+            guard error.code == .nothingMatches else { throw error }
+            return nil
+        }
+    }
+
+    private static func absent(
+        _ file: String, _ reference: ModelReference, _ folder: RepositoryFolder, _ commit: Commit
+    ) throws(AIError) -> AIError {
+        let whole = reference.withoutFiles
+        let place = AIError.Context(repository: reference.repository.description, path: file)
+        if GlobPattern.isPattern(file) {
+            return AIError(
+                .invalidInput, "hub path takes one file, not a glob such as \(file.printable)",
+                advice: "hub path \(whole) prints the folder")
+        }
+        if let tree = try folder.readTree(commit),
+            !tree.files.contains(where: { $0.path == file || $0.path.hasPrefix(file + "/") })
+        {
+            // Of a quantization that the model does not have, this names those that it has.
+            _ = try NamedFiles(file, among: tree.files, of: reference.repository)
+            if !NamedFiles.isQuantization(file) {
+                return AIError(
+                    .fileNotFound, "\(whole) does not have the file \(file.printable)", context: place)
+            }
+        }
+        let pulled =
+            NamedFiles.isQuantization(file)
+            ? "\(reference)" : "\(whole) --include \(ShellQuoting.word(file.printable))"
+        return AIError(
+            .notCached, "\(reference) is not in the cache", advice: "hub pull \(pulled) downloads it",
+            context: place)
     }
 }
 

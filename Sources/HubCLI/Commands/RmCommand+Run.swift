@@ -1,5 +1,6 @@
 import Fetcher
 import HubCore
+import ModelFormats
 
 extension RmCommand {
     /// What is deleted.
@@ -101,11 +102,11 @@ extension RmCommand {
                 advice: "hub ls shows what is")
         }
         let before = planner
-        if let pattern = selector.files {
-            let matching = revisions.map { repository, revision in
+        if selector.files != nil {
+            let matching = try revisions.map { repository, revision throws(AIError) in
                 let paths = revision.files.map(\.path)
-                let pattern = pattern.meant(among: paths)
-                return (repository, revision, Set(paths.filter { pattern.matches($0) }))
+                let named = try selector.files(among: paths, of: repository.repository)
+                return (repository, revision, Set(paths.filter { named?.matches($0) ?? false }))
             }
             guard matching.contains(where: { !$2.isEmpty }) else {
                 throw AIError(

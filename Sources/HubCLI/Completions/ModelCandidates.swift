@@ -71,13 +71,16 @@ struct ModelCandidates {
 
     // MARK: What is in a model
 
-    /// The quantizations that a model has files of, the smallest first.
-    func quantizations(of text: String) -> [Candidate] {
-        guard let (reference, tree) = tree(of: text, cachedOnly: false) else { return [] }
+    /// The quantizations that a model has files of, the smallest first, each behind the prefix: then those alone that are
+    /// understood after a colon.
+    func quantizations(of text: String, prefix: String = "", cachedOnly: Bool = false) -> [Candidate] {
+        guard let (reference, tree) = tree(of: text, cachedOnly: cachedOnly) else { return [] }
         let record = (try? catalog?.model(reference.repository))??.record
         let variants = ModelFiles(tree, library: record?.library, tags: record?.tags ?? []).variants
         let gguf = variants.filter { $0.format == .gguf }
-        return (gguf.isEmpty ? variants : gguf).map { .word($0.name, "\(ByteCount($0.sizeBytes))") }
+        return (gguf.isEmpty ? variants : gguf).filter { prefix.isEmpty || $0.quantization != nil }.map {
+            .word(prefix + $0.name, "\(ByteCount($0.sizeBytes))")
+        }
     }
 
     /// The branches and tags of a model, `main` first, each behind the prefix.

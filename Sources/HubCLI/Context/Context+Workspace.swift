@@ -1,5 +1,6 @@
 import Fetcher
 import HubCore
+import ModelFormats
 
 extension Context {
     /// The Hub that flags and variables name.
@@ -68,6 +69,12 @@ extension Context {
 extension String {
     /// Whether a word means a folder: names alone are models'.
     var namesFolder: Bool { self == "." || self == ".." || ["./", "../", "/", "~"].contains { hasPrefix($0) } }
+
+    /// Whether a word means a folder or a GGUF file of this machine. A file of a repository has a colon before it:
+    /// `org/name:x.gguf`, and so have addresses.
+    var namesModelHere: Bool {
+        namesFolder || hasSuffix(".gguf") && (!contains(":") || FileSystem.exists(self))
+    }
 }
 
 /// What ls, rm, pin and verify take: a reference, or a glob over repositories' names.
@@ -141,10 +148,21 @@ enum CacheSelector: Sendable {
         matches(repository) && (!namesRevision || repository.revisions.contains { matches($0, of: repository) })
     }
 
-    /// The files that are meant; nil for all of them. With a slash at its end a pattern means what is below it.
-    var files: GlobPattern? {
-        guard case .reference(let reference) = self, let files = reference.files else { return nil }
-        return GlobPattern(files.hasSuffix("/") ? files + "*" : files)
+    /// The files that are meant, as they were typed; nil for all of them.
+    var files: String? {
+        if case .reference(let reference) = self { reference.files } else { nil }
+    }
+
+    /// What is meant of the files that are in a repository's cache; nothing of them if they lack the quantization that is
+    /// named.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` for a quantization of several models.
+    func files(among paths: [String], of repository: Repository) throws(AIError) -> NamedFiles? {
+        guard let files else { return nil }
+        do throws(AIError) { return try NamedFiles(files, amongPaths: paths, of: repository) } catch {
+            guard error.code == .nothingMatches else { throw error }
+            return .glob(GlobPattern(files))
+        }
     }
 
     /// Whether a revision was named, so that only that one is meant.

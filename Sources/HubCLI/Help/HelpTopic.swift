@@ -82,7 +82,13 @@ struct HelpTopic: Sendable {
             ("org/name", "a model on the Hub; a few old ones are a single word, such as gpt2"),
             ("llama-3.2-1b", "an alias from hub registry; it comes before a model with the same single-word name"),
             ("org/name@revision", "a branch, tag or commit of it"),
-            ("org/name:path", "a file of it; a glob where a command takes several files"),
+            (
+                "org/name:Q4_K_M",
+                """
+                that quantization of it, in any case, with the files that go with it; hf.co/org/name:Q4_K_M too. A file of \
+                that very name comes first
+                """
+            ), ("org/name:path", "a file of it; a glob where a command takes several files"),
             ("hf://org/name@revision/path", "the same, as other tools write it"),
             ("https://.../org/name/tree/main", "the address of a page of the Hub's web site"),
             ("datasets/org/name, spaces/org/name", "a dataset or a Space, for commands that work on the cache"),
@@ -99,8 +105,10 @@ struct HelpTopic: Sendable {
         entries: [
             ("local", "this machine; a model that is not cached is downloaded after a yes"),
             ("hf", "the Hub's inference providers, with the Hub's token; the Hub's router chooses one"),
-            ("hf:groq, MODEL:groq", "that one of them"),
-            ("MODEL:cheapest, :fastest, :preferred", "how the router chooses"),
+            (
+                "hf:groq, hf MODEL:groq",
+                "that one of them; a file or a quantization (MODEL:Q4_K_M) after a colon is never a provider"
+            ), ("hf MODEL:cheapest, :fastest, :preferred", "how the router chooses"),
             (
                 "http://host:port, https://host/v1",
                 """
@@ -110,7 +118,10 @@ struct HelpTopic: Sendable {
             ),
             (
                 "auto",
-                "this machine if the model is cached and fits, else hf if the network may be used; the default but for hub try"
+                """
+                this machine if the model is cached and fits, else hf if you agree: hub asks once, on a terminal, and hub auth \
+                logout --provider hf takes it back. A script has to name who answers, and --yes does not. The default but for hub try
+                """
             ),
         ])
 }

@@ -233,7 +233,7 @@ struct ModelPage {
         let workspace = place.workspace
         let text: String?
         do {
-            let plan = try await workspace.puller().plan(reference, Puller.Options().with(reference))
+            let plan = try await workspace.puller().plan(reference, Puller.Options())
             let client = workspace.isOffline ? nil : try await workspace.client()
             text = try await CardReader(catalog: workspace.catalog, client: client).text(plan)
         } catch {

@@ -73,12 +73,13 @@ final class PageDownload: Sendable {
 
     private func run(_ context: Context, _ workspace: Workspace) async throws {
         let reference = try context.reference(order.model)
-        var options = Puller.Options().with(reference)
+        var options = Puller.Options()
         options.control = control
         options.symlinks = !context.environment.isTrue("HF_HUB_DISABLE_SYMLINKS")
         let isChosen = order.format != nil || order.quantization != nil
-        if options.filter == .all, !isChosen { options.earlierChoice = .isFollowed }
+        if reference.files == nil, !isChosen { options.earlierChoice = .isFollowed }
         if order.format == .all { options.earlierChoice = .ends }
+        options.choosesWeights = isChosen
         options.select = try PullCommand.selection(
             format: order.format, quantization: order.quantization, workspace, context)
         let puller = try await workspace.puller()

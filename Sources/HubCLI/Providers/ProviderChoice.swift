@@ -3,7 +3,7 @@ import RemoteKit
 
 /// Who answers, as `--provider` names it.
 enum ProviderChoice: Sendable, Hashable {
-    /// This machine if the model is cached and fits, else the Hub's providers.
+    /// This machine if the model is cached and fits, else the Hub's providers where a person agrees.
     case auto
     case local
     /// The Hub's providers, or the one with this name.

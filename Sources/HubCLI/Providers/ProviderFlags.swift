@@ -10,7 +10,8 @@ enum ProviderFlags {
             local is this machine. hf is the Hub's inference providers, with the Hub's token; hf:groq is one of them, as \
             MODEL:groq is. A URL is a server that speaks OpenAI's protocol: vLLM, llama.cpp, Ollama; its key is \
             HUB_PROVIDER_KEY, or the one that hub auth login --provider kept. auto is this machine if the model is cached and fits, \
-            else hf. hub help providers says more.
+            else hf if you agree to that: hub asks once, on a terminal, and hub auth logout --provider hf takes it back. A \
+            script has to name who answers; --yes does not. hub help providers says more.
             """
     ) { text throws(AIError) in try ProviderChoice(text) }
 

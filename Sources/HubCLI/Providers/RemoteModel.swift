@@ -1,6 +1,7 @@
 import Fetcher
 import HubCore
 import InferenceKit
+import ModelFormats
 import RemoteKit
 
 /// A model of a remote provider, and what the output calls both.
@@ -68,7 +69,7 @@ extension Context {
 
     /// The model as the Hub's router takes it: `org/name`, and who must serve it.
     private func remoteName(_ text: String, at choice: ProviderChoice) throws(AIError) -> RemoteModelName {
-        guard !text.namesFolder, !text.hasSuffix(".gguf") else {
+        guard !text.namesModelHere else {
             throw AIError(
                 .invalidInput, "\(text.printable) is on this machine; the Hub's providers serve models of the Hub",
                 advice: "write org/name, or leave out --provider")
@@ -85,6 +86,12 @@ extension Context {
         var wanted: String?
         if case .hub(let name) = choice { wanted = name }
         if let suffix = reference.files {
+            guard !NamedFiles.isOfModel(suffix) else {
+                throw AIError(
+                    .invalidInput,
+                    "\(suffix.printable) is a part of \(reference.withoutFiles), and providers serve a model",
+                    advice: "leave it out, or write --provider local")
+            }
             _ = try RemoteModelName("\(reference.repository.id.name):\(suffix)")
             guard wanted == nil || wanted == suffix else {
                 throw AIError(
@@ -109,7 +116,11 @@ extension Context {
             throw AIError(
                 .invalidInput, "models on this machine do not \(work) yet", advice: "write --provider hf")
         }
-        return try remoteModel(
+        let model = try remoteModel(
             text, at: choice == .auto ? .hub(nil) : choice, timeout: timeout, try await remoteContext())
+        if choice == .auto, !isOffline {
+            try await SendingAgreement("models on this machine do not \(work) yet", self).ask(for: model.name)
+        }
+        return model
     }
 }

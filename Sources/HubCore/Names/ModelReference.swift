@@ -2,7 +2,8 @@
 ///
 /// `org/name[@revision][:glob]`, `hf://[kind/]org/name[@revision][/path]`, an address of the endpoint's web pages
 /// (`/org/name`, `/tree/rev[/path]`, `/blob/rev/path`, `/resolve/rev/path`), or a canonical single word. The Hub's own
-/// pages may be written `huggingface.co/...`, and `hf.co/...`, as its short links are.
+/// pages may be written `huggingface.co/...`, and `hf.co/...`, as its short links are. Of a page of the repository itself,
+/// revision and files may follow as after a name: `hf.co/org/name:Q4_K_M`, as llama.cpp and ollama write it.
 public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
     /// The repository.
     public var repository: Repository
@@ -131,6 +132,13 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
         return address[scheme.upperBound...].drop { $0 != "/" }
     }
 
+    /// Whether a repository's name is followed by `:` or `@`, which stand in no name.
+    private static func isNameWithMore(_ path: String) -> Bool {
+        let name = path.prefix { !":@?#".contains($0) }
+        guard let next = path[name.endIndex...].first, next == ":" || next == "@" else { return false }
+        return splitKind(name).1.split(separator: "/", omittingEmptySubsequences: false).count == 2
+    }
+
     private init(web text: String, endpoint: Endpoint) throws(AIError) {
         func refuse(_ why: String) -> AIError {
             AIError(.invalidInput, "\"\(Secrets.address(text).printable)\" is not a reference: \(why)")
@@ -140,6 +148,11 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
             throw AIError(
                 .invalidInput, "\"\(Secrets.address(text).printable)\" is on another Hub than \(endpoint.origin)",
                 advice: "name that Hub: --endpoint \(origin)")
+        }
+        let path = Self.pathOfAddress(text).dropping(prefix: Self.pathOfAddress(endpoint.address) + "/")
+        if let path, Self.isNameWithMore(path) {
+            try self.init(plain: path)
+            return
         }
         var bare = text
         if let cut = bare.firstIndex(where: { $0 == "?" || $0 == "#" }) { bare = String(bare[..<cut]) }

@@ -19,15 +19,17 @@ struct ForecastTest {
     func run(_ log: inout CheckLog) async throws(AIError) -> (sample: SmokeTest.Series, speed: SmokeTest.Speed) {
         let horizon = min(Self.horizon, model.horizon)
         log.begin("forecast")
-        let start = Clock.seconds
         let forecast = try await model.forecast(Self.series, horizon: horizon)
-        let seconds = Clock.seconds - start
         let values = forecast.values.flatMap { $0 }
         let detail =
             "\(horizon) values, \(forecast.levels.count) quantiles, \(model.team.instructionSet), \(model.team.threads) threads"
         if Set(values).count == 1 { log.warn("\(detail): all are the same") } else { log.pass(detail) }
         log.begin("repeated")
-        guard try await model.forecast(Self.series, horizon: horizon) == forecast else {
+        // The second one is warm.
+        let start = Clock.seconds
+        let again = try await model.forecast(Self.series, horizon: horizon)
+        let seconds = Clock.seconds - start
+        guard again == forecast else {
             throw AIError(.generationFailed, "the same series had another forecast the second time")
         }
         log.pass("the same series had the same forecast, to the bit")

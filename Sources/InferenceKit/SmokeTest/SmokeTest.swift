@@ -42,7 +42,7 @@ public struct SmokeTest: Sendable {
     public struct Speed: Sendable, Hashable {
         /// Seconds that opening took.
         public let loadSeconds: Double
-        /// New tokens per second of a decoder, read tokens per second of an encoder, or values per second of a forecaster.
+        /// New tokens per second of a decoder that is warm, read tokens per second of an encoder, or values per second of a forecaster.
         public let tokensPerSecond: Double
         /// Bytes of weights that a decoder read per second; nil for another model.
         public let weightsBytesPerSecond: Double?

@@ -1,7 +1,7 @@
 public import HubCore
 public import InferenceKit
 
-/// Chooses among providers by rules, and says why. It sends nothing by itself.
+/// Chooses among the providers that a program names, by rules, and says why. It sends nothing by itself, and to no other.
 public struct ProviderRouter: Sendable {
     /// What a call needs.
     public struct Need: Sendable, Hashable {
@@ -19,7 +19,8 @@ public struct ProviderRouter: Sendable {
         public var network = true
         /// US dollars per million tokens of the answer, at most; nil for any price.
         public var mostPrice: Double?
-        /// Whether another provider may answer if the chosen one fails before it gives anything.
+        /// Whether another candidate may answer if the chosen one fails before it gives anything; also one to which the text
+        /// then leaves this machine.
         public var fallback = false
 
         /// A need.

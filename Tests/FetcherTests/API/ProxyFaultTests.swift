@@ -50,6 +50,26 @@ import Testing
         #expect(error.message == "the proxy proxy.invalid:3128 cannot be reached: its host name cannot be resolved")
     }
 
+    /// `HTTPS_PROXY=https://...` is a usual mistake: the scheme is that of the proxy, and most speak plain HTTP.
+    @Test(arguments: endpoints) func aProxyThatDoesNotSpeakTLSIsNamed(endpoint: String) async throws {
+        let proxy = try ScriptedServer { _ in .status(502) }
+        let address = "https://someone:\(Self.password)@\(place(proxy.address))"
+        let test = try TestClient(
+            endpoint, token: TestClient.secret, variables: ["HTTP_PROXY": address, "HTTPS_PROXY": address])
+        let error = try await error(test)
+        #expect(error.code == .unreachable)
+        #expect(error.message.hasPrefix("the proxy \(place(proxy.address)) does not answer by TLS"))
+        #expect(error.recoverySuggestion?.contains("write http://\(place(proxy.address)) in HTTPS_PROXY") == true)
+        #expect(!test.said.contains("trying again"))
+    }
+
+    /// As Python reads it: the last `@` ends the password.
+    @Test func anAtInThePasswordIsPartOfIt() async throws {
+        let proxy = try ScriptedServer { _ in .status(407, headers: [("Proxy-Authenticate", "Basic realm=\"x\"")]) }
+        let error = try await error(try client("https://hub.invalid", through: "x@\(place(proxy.address))"))
+        #expect(error.message == "the proxy \(place(proxy.address)) asks for a name and a password (407)")
+    }
+
     @Test(arguments: endpoints) func aProxyThatWantsAPasswordSaysSoAndIsAskedOnce(endpoint: String) async throws {
         let proxy = try ScriptedServer { _ in
             .status(407, headers: [("Proxy-Authenticate", "Basic realm=\"x\"")], "<html>Sign in")

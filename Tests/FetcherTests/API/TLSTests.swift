@@ -142,6 +142,46 @@ import Testing
         #expect(try await trusting.client.info(.model("org/m")).commit == .of("a"))
     }
 
+    /// As curl, Go and Python's own client do; together with a file, both count.
+    @Test func theFolderOfOpenSSLsVariableIsTrusted() async throws {
+        let folder = try TemporaryFolder()
+        try answer(folder, "api/models/org/m", "200 OK", Self.page)
+        let server = try await server(folder)
+        let trusted = try TemporaryFolder("trusted")
+        try trusted.write("hub.pem", try FileSystem.contents(server.certificate) ?? [])
+        try #require(try await RunningProcess.run(openssl, ["rehash", trusted.path]).status == 0)
+        let other = try await self.server(try TemporaryFolder("other"))
+        let endpoint = "https://127.0.0.1:\(server.port)"
+        for variables in [
+            ["SSL_CERT_DIR": trusted.path], ["SSL_CERT_DIR": "/nowhere:\(trusted.path)"],
+            ["SSL_CERT_DIR": trusted.path, "SSL_CERT_FILE": other.certificate],
+        ] {
+            let test = try TestClient(endpoint, variables: variables)
+            #expect(try await test.client.info(.model("org/m")).commit == .of("a"))
+        }
+        // The variables of requests and curl come first, as there.
+        let test = try TestClient(
+            endpoint, variables: ["SSL_CERT_DIR": trusted.path, "REQUESTS_CA_BUNDLE": other.certificate], retries: 0
+        )
+        #expect(await test.error { try await $0.info(.model("org/m")) }?.message.contains("is not trusted") == true)
+        let missing = #expect(throws: AIError.self) {
+            try HTTPEngine.Settings(HubEnvironment(["SSL_CERT_DIR": "/nowhere/a:/nowhere/b"]))
+        }
+        #expect(missing?.code == .invalidInput && missing?.message.contains("/nowhere/a") == true)
+    }
+
+    /// The certificate of the proxy is another matter than that of the Hub.
+    @Test func aProxyWhoseCertificateIsNotTrustedIsNamed() async throws {
+        let server = try await server(try TemporaryFolder())
+        let test = try TestClient(
+            "https://hub.invalid", variables: ["HTTPS_PROXY": "https://127.0.0.1:\(server.port)"], retries: 0)
+        let error = await test.error { try await $0.info(.model("org/m")) }
+        #expect(error?.code == .unreachable)
+        #expect(
+            error?.message.hasPrefix("the certificate of the proxy 127.0.0.1:\(server.port) is not trusted") == true
+        )
+    }
+
     @Test func certificatesThatAreNoneAreAMistakeOfTheUser() async throws {
         let folder = try TemporaryFolder()
         try answer(folder, "api/models/org/m", "200 OK", Self.page)

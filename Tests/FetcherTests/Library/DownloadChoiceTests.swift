@@ -348,10 +348,15 @@ import Foundation
         #expect(place.hub.requests("org/large/model.safetensors", on: .cdn).allSatisfy { $0.bytesSent < size })
     }
 
-    @Test func anAnswerWithAnotherRangeIsRefused() async throws {
-        try serve(["model.safetensors": Self.safetensors(Self.sound, data: 2000)])
-        place.hub.fail("model.safetensors", .wrongContentRange, times: nil, on: .cdn)
-        #expect(await errorCode { try await place.manager.downloadValidated(model) } == .protocolViolation)
+    /// Headers are read where a box on the way spoils ranges, or compresses: by what Content-Range says, or from the start.
+    @Test(arguments: [
+        Fault.Kind.shiftedRange(by: 1000), .shortRange(700), .noContentRange, .rangeWithStatus200, .gzip, .noRange,
+    ])
+    func headersAreReadThroughABoxThatSpoilsRanges(_ kind: Fault.Kind) async throws {
+        try serve(["model.safetensors": Self.safetensors(Self.sound, data: 2001)])
+        place.hub.fail("model.safetensors", kind, times: nil, on: .cdn)
+        // It is the header that is wrong, and that was seen.
+        #expect(await errorCode { try await place.manager.downloadValidated(model) } == .malformedModel)
         try expectNothingFetched()
     }
 

@@ -142,11 +142,11 @@ import Testing
         }
     }
 
-    /// Trap 20: a range is that one, and of that file.
+    /// Trap 20: a range is that one, and of that file; or else the file comes without one.
     @Test(arguments: [
-        "bytes 0-299999/300001", "bytes 1-300000/300000", "bytes 0-299998/300000", "bytes */300000", "0-299999", "",
+        "bytes 0-299999/300001", "bytes 1-300000/300000", "bytes */300000", "0-299999", "",
     ])
-    func anotherRangeIsNotTaken(contentRange: String) async throws {
+    func aRangeThatCannotBeUsedIsNotTaken(contentRange: String) async throws {
         var headers = HTTPHeaders()
         if !contentRange.isEmpty { headers.add("Content-Range", contentRange) }
         let body = String(repeating: "x", count: 300_000)
@@ -154,7 +154,7 @@ import Testing
         let record = PullBench.Record()
         try expectWhole(try await pull(record: record))
         #expect(record.retries.count == 1)
-        #expect(record.retries.first?.contains("answers with the range \"\(contentRange)\"") == true)
+        #expect(record.retries.first?.contains("the server ignores ranges") == true)
     }
 
     /// Trap 20: an unsatisfiable range gets 416. Ours are never past the end, so the server is wrong.

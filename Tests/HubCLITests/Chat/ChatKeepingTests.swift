@@ -134,10 +134,14 @@ import Testing
         ]
         try FileSystem.createDirectories(stage.machine("state"))
         try archive().keep(&kept, at: 3)
-        let refused = try await stage.run(["chat", "--continue", "Two"], with: remote.variables)
+        // Nobody named a provider, and --yes does not either.
+        let unnamed = try await stage.run(["chat", "--continue", "Two", "--yes"], with: remote.variables)
+        #expect(unnamed.status == 2 && unnamed.error.contains("nothing is sent to a provider that was not named"))
+        let words = ["chat", "--continue", "--provider", "hf", "Two"]
+        let refused = try await stage.run(words, with: remote.variables)
         #expect(refused.status == 2 && refused.error.contains("sending this conversation to hf needs a yes"))
         #expect(remote.calls.isEmpty)
-        #expect(try await stage.run(["chat", "--continue", "Two", "--yes"], with: remote.variables).status == 0)
+        #expect(try await stage.run(words + ["--yes"], with: remote.variables).status == 0)
     }
 
     @Test func whatIsNotToBeKeptIsNot() async throws {

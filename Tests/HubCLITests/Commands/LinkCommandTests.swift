@@ -71,7 +71,7 @@ import Testing
     /// What another program still uses is said, and its bytes are not counted.
     @Test func deletingFromTheCacheLeavesTheOtherName() async throws {
         try await pull()
-        #expect(try await stage.run("link", "ollama", "org/one-GGUF", "--quant", "Q8_0").status == 0)
+        #expect(try await stage.run("link", "ollama", "org/one-GGUF:q8_0").status == 0)
         let blob = Path.join(stores.ollama, "blobs/sha256-\(ForeignStores.digest(Self.large))")
         let dry = try await stage.run("rm", "org/one-GGUF", "--dry-run")
         #expect(dry.error.contains("stay on the disk: \(blob)"), "\(dry.error)")

@@ -47,16 +47,24 @@ import Testing
         #expect(try result.document()["text"]?.string?.isEmpty == false)
     }
 
-    @Test func autoAsksAProviderForWhatIsNotHere() async throws {
+    @Test func autoAsksAProviderForWhatIsNotHereOnceAPersonHasAgreed() async throws {
         let stage = try RemoteStage()
-        let result = try await stage.run("chat", RemoteStage.chat, "Hi", "--why")
-        #expect(result.status == 0 && result.output == "You said: Hi 🙂\n")
-        let plain = try await stage.run("chat", RemoteStage.chat, "Hi")
-        #expect(plain.error == "hub: the model is not in the cache; hf answers\n")
-        #expect(result.error.contains("hub: hf answers: the model is not in the cache\n"))
-        #expect(result.error.contains("hub: local cannot answer: its files are not on this machine\n"))
-        let why = try await stage.run("chat", RemoteStage.chat, "Hi", "--why", "--json").document()["why"]?.object
-        let candidates = why?.objects("candidates") ?? []
+        #expect(try await stage.answer(["chat", RemoteStage.chat, "Hi"], "now and later? [y/N] ", "y").status == 0)
+        func terminal(_ words: String...) async throws -> String {
+            let result = try await stage.stage.run(
+                ["chat", RemoteStage.chat, "Hi"] + words, with: stage.variables, terminal: .init(columns: 300))
+            #expect(result.status == 0)
+            return result.terminal
+        }
+        let why = try await terminal("--why")
+        #expect(why.contains("You said: Hi 🙂"))
+        #expect(try await terminal().contains("hub: the model is not in the cache; hf answers"))
+        #expect(why.contains("hub: hf answers: the model is not in the cache"))
+        #expect(why.contains("hub: local cannot answer: its files are not on this machine"))
+        let document = try await terminal("--why", "--json")
+        let start = try #require(document.firstIndex(of: "{"))
+        let json = try JSON.parse(String(document[start...]))
+        let candidates = json["why"]?.object?.objects("candidates") ?? []
         #expect(candidates.map { $0["provider"]?.string } == ["local", "hf"])
         #expect(candidates.map { $0["accepted"]?.bool } == [false, true])
         #expect(candidates.allSatisfy { !$0.strings("reasons").isEmpty })
@@ -79,15 +87,23 @@ import Testing
         #expect(document["provider"]?.string == "local" && document["model"]?.string == RemoteStage.chat)
         #expect(document["why"]?["rule"]?.string == "the model is cached and fits")
         #expect(stage.server.requests.isEmpty)
-        // The suffix asks for a provider all the same.
-        let remote = try await stage.run("chat", "\(RemoteStage.chat):together", "Hi", "--json").document()
+        // A suffix is not the name of a provider where the model is here, unless a provider is asked for.
+        let suffix = try await stage.run("chat", "\(RemoteStage.chat):together", "Hi")
+        #expect(suffix.status == 2 && suffix.error.contains("is cached, and has no file or quantization together"))
+        #expect(stage.server.requests.isEmpty)
+        let remote = try await stage.run(
+            "chat", "\(RemoteStage.chat):together", "Hi", "--provider", "hf", "--json"
+        ).document()
         #expect(remote["provider"]?.string == "hf:together")
     }
 
     @Test func withoutATokenTheReasonIsSaid() async throws {
         let stage = try RemoteStage()
-        let result = try await stage.run("chat", RemoteStage.chat, "Hi", with: ["HF_TOKEN": ""])
-        #expect(result.status != 0 && result.output.isEmpty && result.error.contains("token"))
+        let result = try await stage.run(
+            "chat", RemoteStage.chat, "Hi", with: ["HF_TOKEN": ""], terminal: .init(columns: 300))
+        #expect(result.status == 4 && result.terminal.contains("there is no token for the Hub's providers"))
+        let script = try await stage.run("chat", RemoteStage.chat, "Hi", with: ["HF_TOKEN": ""])
+        #expect(script.status == 2 && script.output.isEmpty)
         #expect(stage.calls.isEmpty)
     }
 

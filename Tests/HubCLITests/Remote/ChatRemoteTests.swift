@@ -26,7 +26,8 @@ import Testing
     @Test func theDocumentOfTheContract() async throws {
         let stage = try RemoteStage()
         let document = try await stage.run(
-            "chat", "-m", "\(RemoteStage.chat):together", "Hello", "you", "--json", "--system", "Be brief."
+            "chat", "-m", "\(RemoteStage.chat):together", "Hello", "you", "--json", "--system", "Be brief.",
+            "--provider", "hf"
         ).document()
         document.expectKeys(Self.keys)
         #expect(document["model"]?.string == RemoteStage.chat && document["provider"]?.string == "hf:together")

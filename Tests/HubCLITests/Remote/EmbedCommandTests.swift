@@ -30,7 +30,7 @@ import Testing
         let stage = try RemoteStage()
         let lines = (1...33).map { String(repeating: "x", count: $0) }
         let document = try await stage.run(
-            "embed", Self.model, "--file", "-", "--json", input: lines.joined(separator: "\n")
+            "embed", Self.model, "--file", "-", "--json", "--provider", "hf", input: lines.joined(separator: "\n")
         ).document()
         let first = (document["embeddings"]?.array ?? []).map { $0.array?.first?.double }
         #expect(first == (1...33).map(Double.init) && stage.calls.count > 1)
@@ -65,6 +65,8 @@ import Testing
         let stage = try RemoteStage()
         let none = try await stage.run("embed", Self.model)
         #expect(none.status == 2 && none.error.contains("there is no text to embed"))
+        let unnamed = try await stage.run("embed", Self.model, "x", "--yes")
+        #expect(unnamed.status == 2 && unnamed.error.contains("nothing is sent to a provider that was not named"))
         let threads = try await stage.run("embed", Self.model, "x", "--provider", "hf", "--threads", "2")
         #expect(threads.status == 2 && threads.error.contains("--threads is about computing"))
         let local = try await stage.run("embed", Fixtures.path("tiny-shakespeare"), "x", "--timeout", "5")

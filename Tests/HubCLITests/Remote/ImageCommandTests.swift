@@ -31,7 +31,7 @@ import Testing
     @Test func aFileThatExistsIsKeptUnlessForced() async throws {
         let stage = try RemoteStage()
         let file = try place.write("old.png", Array("old".utf8))
-        let words = ["image", Self.model, "a fox", "-o", file]
+        let words = ["image", Self.model, "a fox", "-o", file, "--provider", "hf"]
         let kept = try await stage.stage.run(words, with: stage.variables)
         #expect(kept.status == 2 && kept.error == "hub: \(file) exists\n     --force replaces it\n")
         let asked = try await stage.answer(words, "Replace \(file)? [y/N] ", "n")
@@ -51,14 +51,16 @@ import Testing
             return kind == 0
                 ? .html("<html><title>Busy</title></html>") : .json(#"{"error":"not safe"}"#, status: 400)
         }
-        let result = try await stage.run("image", Self.model, "a fox", "-o", place("fox.png"), "--json")
+        let result = try await stage.run(
+            "image", Self.model, "a fox", "-o", place("fox.png"), "--json", "--provider", "hf")
         #expect(result.status == 5)
         #expect(try FileSystem.entries(place.path) == [])
     }
 
     @Test func aNameThatEndsOtherwiseIsWarnedOf() async throws {
         let stage = try RemoteStage()
-        let result = try await stage.run("image", Self.model, "a fox", "-o", place("fox.jpg"))
+        let result = try await stage.run(
+            "image", Self.model, "a fox", "-o", place("fox.jpg"), "--provider", "hf")
         #expect(result.status == 0 && result.error.contains("holds image/png, which its name does not say"))
     }
 
@@ -66,14 +68,16 @@ import Testing
         let stage = try RemoteStage()
         let file = place("fox.png")
         for (words, status, message) in [
-            (["a fox"], Int32(2), "missing -o FILE"), (["a fox", "-o", place.path], 2, "is a folder"),
-            (["a fox", "-o", place("none/fox.png")], 6, "none/fox.png"),
+            (["a fox"], Int32(2), "missing -o FILE"),
+            (["a fox", "-o", place.path, "--provider", "hf"], 2, "is a folder"),
+            (["a fox", "-o", place("none/fox.png"), "--provider", "hf"], 6, "none/fox.png"),
             ([" ", "-o", file], 2, "the prompt is empty"),
-            (["a fox", "-o", "/dev/null", "--force"], 2, "is not a regular file"),
+            (["a fox", "-o", "/dev/null", "--force", "--provider", "hf"], 2, "is not a regular file"),
             (["a fox", "-o", file, "--size", "big"], 2, "write it like 1024x768"),
             (["a fox", "-o", file, "--size", "0x5"], 2, "out of bounds"),
             (["a fox", "-o", file, "--provider", "local"], 2, "do not make pictures yet"),
             (["a fox", "-o", file, "--offline"], 5, "network"),
+            (["a fox", "-o", file], 2, "nothing is sent to a provider that was not named"),
         ] {
             let result = try await stage.stage.run(["image", Self.model] + words, with: stage.variables)
             #expect(result.status == status && result.error.contains(message), "\(words): \(result.error)")

@@ -43,7 +43,7 @@ import Testing
 
     @Test func subtitlesInBothForms() async throws {
         let stage = try stage()
-        let srt = try await stage.run("transcribe", Self.model, sound(), "--format", "srt")
+        let srt = try await stage.run("transcribe", Self.model, sound(), "--format", "srt", "--provider", "hf")
         #expect(
             srt.output == """
                 1
@@ -56,7 +56,7 @@ import Testing
 
 
                 """)
-        let vtt = try await stage.run("transcribe", Self.model, sound(), "--format", "vtt")
+        let vtt = try await stage.run("transcribe", Self.model, sound(), "--format", "vtt", "--provider", "hf")
         #expect(
             vtt.output == """
                 WEBVTT
@@ -73,7 +73,7 @@ import Testing
 
     @Test func subtitlesNeedTimes() async throws {
         let stage = try stage(#"{"text":"Hello"}"#)
-        let result = try await stage.run("transcribe", Self.model, sound(), "--format", "srt")
+        let result = try await stage.run("transcribe", Self.model, sound(), "--format", "srt", "--provider", "hf")
         #expect(result.status == 5 && result.output.isEmpty && result.error.contains("gives no times"))
     }
 
@@ -87,6 +87,7 @@ import Testing
             ([Self.model, sound, "--format", "srt", "--json"], 2, "cannot be used together"),
             ([Self.model, sound, "--format", "doc"], 2, "invalid value"), ([Self.model], 2, "missing FILE"),
             ([Self.model, sound, "--offline"], 5, "network"),
+            ([Self.model, sound], 2, "nothing is sent to a provider that was not named"),
         ] {
             let result = try await stage.stage.run(["transcribe"] + words, with: stage.variables)
             #expect(result.status == status, "\(words)")

@@ -26,6 +26,14 @@ package struct Fault: Sendable {
         case noRange
         /// Content-Range says one byte later than what is sent.
         case wrongContentRange
+        /// A range begins so many bytes before the one that was asked for, and says so.
+        case shiftedRange(by: Int64)
+        /// A range has at most so many bytes, and says so.
+        case shortRange(Int64)
+        /// 206 without Content-Range.
+        case noContentRange
+        /// The right range with its Content-Range, but with status 200.
+        case rangeWithStatus200
         /// Promises the right length and closes so many bytes before it.
         case truncate(by: Int64)
         /// The signed address is refused, as when it has expired.

@@ -51,6 +51,8 @@ struct FaultLayer: HTTPHandler {
         case .delay(let seconds): _ = state.pause(seconds)
         case .holdHead(let gate): gate.pass()
         case .noRange: request.headers["Range"] = nil
+        case .shiftedRange(let by): Self.change(&request) { (max(0, $0 - by), $1) }
+        case .shortRange(let most): Self.change(&request) { ($0, min($1, $0 + most - 1)) }
         default: break
         }
         var response = inner.respond(to: request)
@@ -64,6 +66,8 @@ struct FaultLayer: HTTPHandler {
                 response.headers[name] = "\"\(etag)\""
             }
         case .gzip: response = Gzip.encoded(response)
+        case .noContentRange: response.headers["Content-Range"] = nil
+        case .rangeWithStatus200: if response.status == 206 { response.status = 200 }
         default: break
         }
         return response
@@ -87,6 +91,15 @@ struct FaultLayer: HTTPHandler {
         default: break
         }
         return plan
+    }
+
+    /// Another range in place of the one that is asked for.
+    private static func change(_ request: inout HTTPRequest, _ body: (Int64, Int64) -> (Int64, Int64)) {
+        guard let found = request.headers["Range"]?.wholeMatch(of: /bytes=(\d+)-(\d+)/), let first = Int64(found.1),
+            let last = Int64(found.2)
+        else { return }
+        let (start, end) = body(first, last)
+        request.headers["Range"] = "bytes=\(start)-\(end)"
     }
 
     /// `bytes 0-9/20` → `bytes 1-10/20`

@@ -1,4 +1,5 @@
 package import HubCore
+package import ModelFormats
 
 /// A set of files to verify together: the result from names only, and the files to read.
 package struct VerificationTarget: Sendable {
@@ -36,18 +37,17 @@ package struct VerificationTarget: Sendable {
     ///   - tree: the files of the commit; nil if unknown, with the reason in `fault`: blobs are then compared with
     ///     their names.
     ///   - choice: the file choice of pulls; nil if unknown. Files that were not chosen are not missing.
-    ///   - files: checks only matching files; a file named by its path counts as chosen.
+    ///   - files: checks only matching files; those named by a path or a quantization count as chosen.
     package init(
         _ revision: CachedRevision, of repository: CachedRepository, tree: RepositoryTree?, fault: AIError? = nil,
-        choice: FileChoice?, files given: GlobPattern? = nil
+        choice: FileChoice?, files: NamedFiles? = nil
     ) {
         let folder = repository.folder
         self.init(
             Verification(.snapshot(folder, revision.commit), repository.repository, tree: tree),
             cache: folder.cache.root)
         if let fault { result.faults.append(fault) }
-        let files = given?.meant(among: (tree?.files ?? []).map(\.path) + revision.files.map(\.path))
-        let entries = revision.files.filter { files?.matches($0.path) ?? true }
+        let entries = revision.files.filter { files?.needs($0.path) ?? true }
         guard let tree else {
             if let unread = repository.unreadable(below: folder.snapshot(revision.commit)) {
                 result.noteUnknown(unread)
@@ -55,8 +55,8 @@ package struct VerificationTarget: Sendable {
             addByNames(entries, folder, revision.commit)
             return
         }
-        let isNamed = files.map { !GlobPattern.isPattern($0.pattern) || $0 != given } ?? false
-        for file in tree.files where files?.matches(file.path) ?? true {
+        for file in tree.files where files?.needs(file.path) ?? true {
+            let isNamed = files.map { $0.isExact && $0.matches(file.path) } ?? false
             let isChosen = isNamed || choice?.matches(file.path) ?? false
             do throws(AIError) { try add(file, folder, revision.commit, isChosen) } catch {
                 result.noteUnknown(error)

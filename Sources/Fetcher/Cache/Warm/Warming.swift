@@ -17,10 +17,27 @@ package struct Warming: Sendable {
     package let files: [File]
     package var bytes: Int64 { files.reduce(0) { $0 + $1.size } }
 
-    /// The files of a folder: links are followed, training states left out.
+    /// The files of a folder: links are followed.
     ///
-    /// - Parameter pattern: takes only files whose paths match.
-    package init(folder: String, matching pattern: GlobPattern? = nil) throws(AIError) {
+    /// - Parameters:
+    ///   - word: takes only what a reference names so after its colon, and with weights what they need.
+    ///   - repository: the reference's.
+    /// - Throws: ``ErrorCode/nothingMatches`` for a quantization that is not there.
+    package init(folder: String, named word: String?, of repository: Repository) throws(AIError) {
+        try self.init(folder: folder) { names throws(AIError) in
+            guard let word else { return { !WeightFormat.isTrainingState($0) } }
+            return try NamedFiles(word, amongPaths: names, of: repository).needs
+        }
+    }
+
+    /// All files of a folder: links are followed, training states left out.
+    package init(folder: String) throws(AIError) {
+        try self.init(folder: folder) { _ in { !WeightFormat.isTrainingState($0) } }
+    }
+
+    private init(
+        folder: String, choosing: ([String]) throws(AIError) -> (String) -> Bool
+    ) throws(AIError) {
         var found: [(file: File, key: PhysicalFile.Identity)] = []
         func walk(_ place: String, _ prefix: String) throws(AIError) {
             for entry in try OpenFolder.open(place)?.entries() ?? [] where entry.isText {
@@ -36,10 +53,8 @@ package struct Warming: Sendable {
             }
         }
         try walk(folder, "")
-        let meant = pattern?.meant(among: found.map(\.file.name))
-        found.removeAll { meant?.matches($0.file.name) == false }
-        let isNamed = pattern != nil
-        found.removeAll { !isNamed && WeightFormat.isTrainingState($0.file.name) }
+        let isWanted = try choosing(found.map(\.file.name))
+        found.removeAll { !isWanted($0.file.name) }
         found.sort { left, right in
             let (first, second) = (Self.rank(left.file.name), Self.rank(right.file.name))
             return first == second ? left.file.name < right.file.name : first < second

@@ -9,6 +9,7 @@ extension AuthCommand {
         let all = try await Blocking.run { try accounts.all() }
         let environment = context.environment
         let keys = try await Blocking.run { try ProviderKeys(environment).all().sorted { $0.key < $1.key } }
+        let agreed = try await Blocking.run { try SendingAgreements(environment).all().sorted { $0.key < $1.key } }
         let rows = all.map { account in
             JSON.object([
                 "name": .string(account.name), "active": .bool(account.isActive),
@@ -22,6 +23,12 @@ extension AuthCommand {
             "providers": keys.isEmpty
                 ? nil
                 : .array(keys.map { .object(["provider": .string($0.key), "key": .string(masked($0.value))]) }),
+            "agreements": agreed.isEmpty
+                ? nil
+                : .array(
+                    agreed.map {
+                        .object(["provider": .string($0.key), "agreed_at": .string(Timestamp.iso8601($0.value))])
+                    }),
         ]
         context.output.render(json: document, quiet: all.map(\.name)) {
             var table = Table([
@@ -35,6 +42,11 @@ extension AuthCommand {
             }
             for (origin, key) in keys { table.add(["", Styled(origin, .name), Styled(masked(key)), ""]) }
             context.output.table(table)
+            for (origin, date) in agreed {
+                context.output.line(
+                    "Texts may go to \(origin) since \(Timestamp.iso8601(date)); hub auth logout --provider hf ends that"
+                )
+            }
         }
         if all.isEmpty {
             context.output.note("no token is stored; hub auth login stores one")

@@ -7,6 +7,11 @@ extension AuthCommand {
 
     /// Asks for a server's key, checks it with the server's list of models, and keeps it.
     static func login(_ context: Context, to address: String, _ method: Method) async throws {
+        guard address != "hf" else {
+            throw AIError(
+                .invalidInput, "the Hub's inference providers take the Hub's own token",
+                advice: "hub auth login saves it")
+        }
         let server = try await server(context, address, key: nil)
         guard !context.isOffline else {
             throw AIError(
@@ -49,8 +54,23 @@ extension AuthCommand {
         }
     }
 
-    /// Forgets a server's key.
+    /// Takes back that texts may go to the Hub's inference providers without being named.
+    private static func disagree(_ context: Context) async throws {
+        let router = try context.environment.inferenceEndpoint().origin
+        let wasThere = try await SendingAgreements(context.environment).set(nil, of: router)
+        let document: JSONObject = ["provider": .string(router.description), "removed": .bool(wasThere)]
+        context.output.render(json: document, quiet: []) {
+            context.output.line(
+                Styled(
+                    wasThere
+                        ? "Nothing is sent to \(router) any more unless --provider names it, or you agree again"
+                        : "It was not agreed that texts are sent to \(router)"))
+        }
+    }
+
+    /// Forgets a server's key, or an agreement.
     static func logout(_ context: Context, of address: String) async throws {
+        if address == "hf" { return try await disagree(context) }
         let origin = try await server(context, address, key: nil).origin
         let keys = ProviderKeys(context.environment)
         let wasThere = try await keys.set(nil, of: origin) != nil

@@ -43,7 +43,7 @@ enum AuthCommand {
     static let tokenStdin = Switch("token-stdin", "login: read the token from stdin, and ask for nothing")
     static let all = Switch("all", "logout: remove every stored token")
     static let provider = Option<String>(
-        "provider", "URL", .text, "login, logout: the key of a server that speaks OpenAI's protocol"
+        "provider", "URL|hf", .text, "login, logout: the key of a server that speaks OpenAI's protocol"
     ) { text throws(AIError) in text }
 
     private static let names = Action.allCases.map(\.rawValue)
@@ -66,6 +66,9 @@ enum AuthCommand {
             login --provider URL asks for the key of a server that speaks OpenAI's protocol, checks it there, and keeps \
             it by the server's origin in HUB_HOME/provider-keys.json; hub chat --provider URL and its like use it. \
             HUB_PROVIDER_KEY overrides it. list shows these keys too, and logout --provider URL forgets one.
+
+            logout --provider hf takes back that texts may go to the Hub's inference providers without being named, which \
+            hub chat and its like ask for once, on a terminal. list shows since when they may.
 
             HF_TOKEN overrides the file, and is never renewed. You make tokens on the Hub's pages, under Settings, Access \
             Tokens; hub needs no more than a read token. hub does not take a token as an argument, where other users \

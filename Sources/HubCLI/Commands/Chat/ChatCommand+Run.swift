@@ -94,8 +94,7 @@ extension ChatCommand {
 
     /// The model and the provider as they can be asked for again, from any folder.
     private static func askedFor(_ wish: ModelWish, _ context: Context) -> (String, String) {
-        let isPath = wish.model.namesFolder || wish.model.hasSuffix(".gguf")
-        let path = isPath ? FileSystem.resolved(context.environment.expand(wish.model)) : nil
+        let path = wish.model.namesModelHere ? FileSystem.resolved(context.environment.expand(wish.model)) : nil
         return (path ?? context.aliases[wish.model]?.name ?? wish.model, wish.provider.text)
     }
 

@@ -50,9 +50,10 @@ enum ChatCommand {
             either: a conversation on the terminal. /help lists its commands, @FILE in a message adds a file, Ctrl-C ends an \
             answer and Ctrl-D the conversation. Conversations are kept on this machine; hub chats lists them.
 
-            MODEL is org/name, an alias, a folder or a GGUF file. --provider says who answers: by default this machine if \
-            the model is cached and fits, else the Hub's inference providers, which hub then says. org/name:groq is \
-            served by groq. For a server's URL, MODEL is the server's own name of it.
+            MODEL is org/name, org/name:Q4_K_M for one quantization of a GGUF repository, an alias, a folder or a GGUF file. \
+            --provider says who answers: by default this machine if the model is cached and fits, else the Hub's inference \
+            providers, if you agree: hub asks once, on a terminal. A script has to say --provider. With --provider hf, \
+            org/name:groq is served by groq. For a server's URL, MODEL is the server's own name of it.
 
             A flag that the provider cannot honor is refused before anything is sent. What a model reasons before its \
             answer is folded into a line on a terminal (--verbose shows it), left out in a pipe, and apart from the text in JSON.

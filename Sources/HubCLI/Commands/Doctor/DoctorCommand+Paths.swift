@@ -81,9 +81,13 @@ extension DoctorCommand {
             findings.append(
                 fact("no_proxy", "no proxy for: \(noProxy.printable) (\(variable(["no_proxy", "NO_PROXY"])))"))
         }
-        if let place = settings.certificateFile ?? settings.certificateFolder {
-            let names = ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"]
-            findings.append(fact("certificates", "certificates to trust: \(place) (\(variable(names)))"))
+        let places = [settings.certificateFile, settings.certificateFolder].compactMap { $0 }
+        if !places.isEmpty {
+            let names = ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"]
+            findings.append(
+                fact(
+                    "certificates", "certificates to trust: \(places.joined(separator: ", ")) (\(variable(names)))")
+            )
         }
         if context.isOffline {
             findings.append(

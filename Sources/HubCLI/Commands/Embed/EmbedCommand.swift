@@ -18,8 +18,8 @@ enum EmbedCommand {
             Each TEXT, and each text of --file, becomes a vector, in their order. --quiet prints one a line, --json all of \
             their numbers.
 
-            MODEL and --provider are those of hub chat: by default this machine if the model is cached and fits, else the \
-            Hub's inference providers. Long lists go to a provider in batches.
+            MODEL and --provider are those of hub chat: by default this machine if the model is cached and fits, else, if you \
+            agree on a terminal, the Hub's inference providers. Long lists go to a provider in batches.
             """,
         operands: [Operand("MODEL", .one, .modelOrFolder), Operand("TEXT", .any, .text)],
         flags: [

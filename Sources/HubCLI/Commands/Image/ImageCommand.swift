@@ -22,7 +22,8 @@ enum ImageCommand {
     static let command = Command(
         name: "image", isMinor: true, purpose: .changes, doc: "make a picture of a description",
         detail: """
-            A model of the Hub's inference providers paints; models on this machine do not yet. FILE gets its name when \
+            A model of the Hub's inference providers paints; models on this machine do not yet. Without --provider \
+            hub asks once, on a terminal, whether it may. FILE gets its name when \
             the picture is complete. If FILE exists, hub asks; --force answers. A flag that \
             the provider does not take (steps, guidance) is refused before anything is sent.
             """,

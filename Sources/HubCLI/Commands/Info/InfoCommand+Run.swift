@@ -196,10 +196,15 @@ extension InfoCommand {
             facts.cachedFiles = revision.flatMap { known?.physicalFiles(of: $0).values.map(\.size) }
             return
         }
-        let plan = try await Blocking.run {
-            try PullPlan(
-                reference.repository, in: layout, tree: tree, ref: nil,
-                choice: FileChoice(Puller.Options().with(reference).filter), force: false)
+        let plan = try await Blocking.run { [record = facts.record] in
+            let named = try reference.files.map { word throws(AIError) in
+                try NamedFiles(
+                    word, among: tree.files, of: reference.repository, library: record.library,
+                    tags: record.tags ?? [])
+            }
+            return try PullPlan(
+                reference.repository, in: layout, tree: tree, ref: nil, choice: FileChoice(named?.filter ?? .all),
+                force: false)
         }
         facts.plan = plan
         facts.findVariants()

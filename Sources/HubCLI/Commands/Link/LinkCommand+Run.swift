@@ -55,9 +55,11 @@ extension LinkCommand {
         -> ModelVariant
     {
         let present = try Warming(folder: snapshot).files
-        let pattern = reference.files.map { GlobPattern($0).meant(among: present.map(\.name)) }
+        let named = try reference.files.map { word throws(AIError) in
+            try NamedFiles(word, amongPaths: present.map(\.name), of: reference.repository)
+        }
         let gguf = present.filter {
-            WeightFormat(fileName: $0.name) == .gguf && (pattern?.matches($0.name) ?? true)
+            WeightFormat(fileName: $0.name) == .gguf && (named?.matches($0.name) ?? true)
         }
         guard !gguf.isEmpty else {
             throw AIError(

@@ -83,13 +83,14 @@ extension LockCommand {
         var options = Puller.Options()
         options.filter = request.filter
         options.earlierChoice = request.choosesFiles || request.format == .all ? .grows : .isFollowed
+        options.choosesWeights = request.format != nil || request.quantization != nil
         options.select = try PullCommand.selection(
             format: request.format, quantization: request.quantization, workspace, context)
         var failures = Failures()
         var changes: [LockChange] = []
         for reference in references {
             try await failures.attempt(context.output) {
-                let entry = try await puller.lockEntry(reference, options.with(reference))
+                let entry = try await puller.lockEntry(reference, options)
                 let before = lock.entries.first {
                     $0.repository == entry.repository && $0.revision == entry.revision
                 }

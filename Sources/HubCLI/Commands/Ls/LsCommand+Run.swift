@@ -1,6 +1,7 @@
 import Catalog
 import Fetcher
 import HubCore
+import ModelFormats
 
 extension LsCommand {
     /// What is listed, and how.
@@ -31,24 +32,27 @@ extension LsCommand {
     }
 
     static func run(_ context: Context, _ request: Request) async throws {
-        let selectors = try request.models.map { try CacheSelector($0, context) }
         let workspace = try await context.workspace()
         let (cache, xet) = try await workspace.overview()
         let further = try await workspace.furtherOverviews()
+        var failures = Failures()
+        var selectors: [CacheSelector] = []
+        for text in request.models {
+            let selector = try CacheSelector(text, context)
+            try await failures.attempt(context.output) {
+                guard try await isHeld(selector, in: [cache] + further) else {
+                    throw AIError(
+                        .notCached, "nothing in \(cache.layout.root) matches \(text.printable)",
+                        advice: "hub ls lists what is cached")
+                }
+                selectors.append(selector)
+            }
+        }
         let free = try await Blocking.run { try FileSystem.diskSpace(cache.layout.root).available }
         let found = try await chosen(from: cache, selectors, workspace).filter {
             passes($0, request, now: context.now)
         }
         let shown = Array(sorted(found, by: request.sort).prefix(request.limit ?? .max))
-        var failures = Failures()
-        for (text, selector) in zip(request.models, selectors)
-        where !(cache.repositories + further.flatMap(\.repositories)).contains(where: { selector.names($0) }) {
-            try await failures.attempt(context.output) {
-                throw AIError(
-                    .notCached, "nothing in \(cache.layout.root) matches \(text.printable)",
-                    advice: "hub ls lists what is cached")
-            }
-        }
         if context.isVerbose { for remark in cache.remarks { context.output.debug(remark) } }
         let pins = Protection(pins: await workspace.pins())
         let catalog = workspace.dispensable
@@ -82,6 +86,26 @@ extension LsCommand {
             if !shown.isEmpty || selectors.isEmpty { view.summary(shown, isFiltered: request.isFiltered) }
         }
         try failures.finish()
+    }
+
+    /// Whether something that is meant is in a cache: a file of it, where files are named.
+    private static func isHeld(_ selector: CacheSelector, in caches: [CacheOverview]) async throws -> Bool {
+        for cache in caches {
+            for repository in cache.repositories where selector.names(repository) {
+                guard selector.files != nil else { return true }
+                let folder = cache.layout.repository(repository.repository)
+                let revisions = repository.revisions.filter { selector.matches($0, of: repository) }
+                let isThere = try await Blocking.run {
+                    try revisions.contains { revision in
+                        let paths = try Warming(folder: folder.snapshot(revision.commit)).files.map(\.name)
+                        let named = try selector.files(among: paths, of: repository.repository)
+                        return paths.contains { named?.matches($0) ?? false }
+                    }
+                }
+                if isThere { return true }
+            }
+        }
+        return false
     }
 
     private static func passes(_ repository: RepositoryOverview, _ request: Request, now: Double) -> Bool {

@@ -21,7 +21,7 @@ extension ModelPlace {
             outline.isLoadable = plan.tree.files.contains { SafetensorsFolder.isEntry($0.path) }
             if RunnableModels.obstacles(outline).isEmpty {
                 error.specificAdvice =
-                    "hub pull \(reference) --format safetensors fetches weights of it that hub runs\n"
+                    "hub pull \(reference.withoutFiles) --format safetensors fetches weights of it that hub runs\n"
                     + (error.specificAdvice ?? "")
             }
             throw error

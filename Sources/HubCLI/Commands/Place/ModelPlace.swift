@@ -40,16 +40,8 @@ extension ModelPlace {
     static func locate(_ text: String, _ context: Context, _ demand: Demand) async throws -> ModelPlace {
         switch try await find(text, context, demand) {
         case .here(let place): return place
-        case .absent(let reference, let workspace):
-            return try await fetch(reference, workspace, context, demand).file(demand)
+        case .absent(let reference, let workspace): return try await fetch(reference, workspace, context, demand)
         }
-    }
-
-    /// The place of a model, if it is on this machine. Uses no network.
-    static func find(_ text: String, _ context: Context, _ demand: Demand) async throws -> Finding {
-        let finding = try await folder(text, context, demand)
-        guard case .here(let place) = finding else { return finding }
-        return .here(try place.file(demand))
     }
 
     /// The file of this folder that is asked for; itself if none is.
@@ -68,33 +60,33 @@ extension ModelPlace {
         return target
     }
 
-    private static func folder(_ text: String, _ context: Context, _ demand: Demand) async throws -> Finding {
-        if text.namesFolder || text.hasSuffix(".gguf") {
+    /// The place of a model, if it is on this machine. Uses no network.
+    static func find(_ text: String, _ context: Context, _ demand: Demand) async throws -> Finding {
+        if text.namesModelHere {
             let path = Path.withoutEnd(context.environment.expand(text))
             guard FileSystem.exists(path) else {
                 throw AIError(
                     .fileNotFound, "\(path.printable) does not exist",
                     advice: "\(demand.command) takes a folder with config.json and weights, or org/name")
             }
-            return .here(ModelPlace(id: Path.name(Path.normalized(path)), path: path))
+            return .here(try ModelPlace(id: Path.name(Path.normalized(path)), path: path).file(demand))
         }
         // What many mean who type a path that looks like a repository's name.
         let namesake = FileSystem.exists(text) ? "./\(text)" : nil
         let reference = try reference(text, context, namesake)
-        guard reference.files == nil else {
-            throw AIError(.invalidInput, "\(reference) names a file; \(demand.command) takes a model")
-        }
         let workspace = try await context.workspace()
-        if let (folder, commit) = try await Blocking.run({ try workspace.snapshot(of: reference) }),
-            demand.file.map({ FileSystem.exists(Path.join(folder.snapshot(commit), $0)) }) ?? true
-        {
+        let cached = try await Blocking.run { try workspace.snapshot(of: reference) }
+        let snapshot = cached.map { $0.folder.snapshot($0.commit) }
+        let part = try await Blocking.run { try ModelPart(of: reference, demand, in: snapshot) }
+        if let (folder, commit) = cached, part.isHere {
             let condition = try await workspace.condition(of: folder, reference.repository, at: commit)
-            try condition.checkSound(reference)
+            try condition.checkSound(reference.withoutFiles)
             await Blocking.run { workspace.markUsed(folder, commit) }
-            return .here(
-                ModelPlace(
-                    id: reference.repository.id.name, path: folder.snapshot(commit), reference: reference,
-                    commit: commit, incomplete: condition.incompleteSentence(reference)))
+            var place = ModelPlace(
+                id: reference.repository.id.name, path: folder.snapshot(commit), reference: reference,
+                commit: commit, incomplete: condition.incompleteSentence(reference.withoutFiles))
+            if let file = part.file { place.path = Path.join(place.path, file) }
+            return .here(place)
         }
         if let namesake {
             context.output.note(
@@ -121,15 +113,17 @@ extension ModelPlace {
     ) async throws -> ModelPlace {
         guard !workspace.isOffline else { throw AIError.offline(reference) }
         let puller = try await workspace.puller()
+        let part = try ModelPart(of: reference, demand, in: nil)
         var options = Puller.Options()
-        if let file = demand.file {
-            options = options.with([GlobPattern(shards(of: file))])
+        if let file = part.file {
+            options = options.adding([GlobPattern(shards(of: file))])
         } else {
             // One set of weights: a repository of GGUF files has a dozen.
-            options.select = try PullCommand.selection(format: .auto, workspace, context)
+            options.select = try PullCommand.selection(
+                format: part.quantization == nil ? .auto : nil, quantization: part.quantization, workspace, context)
         }
-        let plan = try await puller.plan(reference, options)
-        if let file = demand.file, plan.files.isEmpty {
+        let plan = try await puller.plan(reference.withoutFiles, options)
+        if let file = part.file, plan.files.isEmpty {
             throw AIError(.fileNotFound, "\(reference) has no file \(file.printable)")
         }
         if demand.runs { try await checkRunnable(reference, plan, puller, context, demand) }
@@ -156,9 +150,14 @@ extension ModelPlace {
         try puller.checkSpace([plan])
         let result = await PullCommand.fetch([plan], options, puller, context)[0]
         if let error = result.error { throw error.code == .cancelled ? CancellationError() : error }
-        return ModelPlace(
+        var place = ModelPlace(
             id: reference.repository.id.name, path: result.path, reference: reference,
             commit: result.plan.tree.commit)
+        let fetched = try await Blocking.run { [path = place.path] in
+            try ModelPart(of: reference, demand, in: path)
+        }
+        if let file = fetched.file { place.path = Path.join(place.path, file) }
+        return place
     }
 
     /// A glob for a file and the other parts of its model: `m-00001-of-00003.gguf` is one of three.

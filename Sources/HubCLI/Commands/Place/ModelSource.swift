@@ -1,6 +1,7 @@
 import Fetcher
 import HubCore
 import InferenceKit
+import ModelFormats
 import RemoteKit
 
 /// The model that a command works with: on this machine, or a remote one.
@@ -55,16 +56,13 @@ extension ModelSource {
     private static func chooseByRule(
         _ wish: ModelWish, _ context: Context
     ) async throws -> (ModelSource, ProviderReasons) {
-        if wish.model.namesFolder || wish.model.hasSuffix(".gguf") {
+        if wish.model.namesModelHere {
             let place = try await ModelPlace.locate(wish.model, context, wish.demand)
             return (.local(place), ProviderReasons(chosen: "local", rule: "the model is a folder or file here"))
         }
+        let reference = try context.reference(wish.model)
+        if let word = reference.files { return try await chooseNamed(word, reference, wish, context) }
         let shared = try await context.remoteContext()
-        // Only a remote model has a suffix: `org/name:groq`.
-        if try context.reference(wish.model).files != nil {
-            let model = try context.remoteModel(wish.model, at: .hub(nil), timeout: wish.timeout, shared)
-            return (.remote(model), ProviderReasons(chosen: model.label, rule: "the model's name says so"))
-        }
         let place: ModelPlace? =
             if case .here(let place) = try await ModelPlace.find(wish.model, context, wish.demand) { place } else {
                 nil
@@ -84,11 +82,45 @@ extension ModelSource {
         return try await chooseRemote(wish, local, isCached: place != nil, need, shared, context)
     }
 
+    /// Who answers for `org/name:WORD`: a part of a model is opened here; any other word, of a model that is not cached, is
+    /// the name of a provider.
+    private static func chooseNamed(
+        _ word: String, _ reference: ModelReference, _ wish: ModelWish, _ context: Context
+    ) async throws -> (ModelSource, ProviderReasons) {
+        let workspace = try await context.workspace()
+        let cached = try await Blocking.run { try workspace.snapshot(of: reference) }
+        if cached != nil || NamedFiles.isOfModel(word) {
+            do {
+                let place = try await ModelPlace.locate(wish.model, context, wish.demand)
+                let reasons = ProviderReasons(chosen: "local", rule: "the name means files of a model")
+                return (.local(place), reasons)
+            } catch let error as AIError where error.code == .invalidInput && !NamedFiles.isOfModel(word) {
+                throw AIError(
+                    error.code,
+                    "\(reference.withoutFiles) is cached, and has no file or quantization \(word.printable)",
+                    advice:
+                        "--provider hf:\(word.printable) asks that provider; leave out :\(word.printable) to use it here"
+                )
+            }
+        }
+        let model = try context.remoteModel(
+            wish.model, at: .hub(nil), timeout: wish.timeout, try await context.remoteContext())
+        if !context.isOffline {
+            let agreement = SendingAgreement("\(word.printable) after the colon means a provider", context)
+            try await agreement.ask(for: model.name)
+        }
+        return (.remote(model), ProviderReasons(chosen: model.label, rule: "the model's name says so"))
+    }
+
     private static func chooseRemote(
         _ wish: ModelWish, _ local: ProviderRouter.Candidate, isCached: Bool, _ need: ProviderRouter.Need,
         _ shared: RemoteContext, _ context: Context
     ) async throws -> (ModelSource, ProviderReasons) {
         let model = try context.remoteModel(wish.model, at: .hub(nil), timeout: wish.timeout, shared)
+        let rule = isCached ? "the model is cached but cannot run here" : "the model is not in the cache"
+        let agreement = SendingAgreement(
+            rule, instead: isCached ? nil : "hub pull \(model.name) fetches it to this machine", context)
+        if need.network { try agreement.requirePerson() }
         var offers: [ServingOffer]?
         if need.network, let repository = model.repository {
             let directory = ServingDirectory(shared, limits: ProviderFlags.limits(wish.timeout))
@@ -98,11 +130,13 @@ extension ModelSource {
             model.provider, capabilities: capabilities(of: offers, or: wish.capability), offers: offers)
         let decision = await ProviderRouter().decide([local, remote], for: need)
         let reasons = ProviderReasons(
-            chosen: model.label,
-            rule: isCached ? "the model is cached but cannot run here" : "the model is not in the cache",
+            chosen: model.label, rule: rule,
             candidates: [candidate("local", decision.verdicts[0]), candidate(model.label, decision.verdicts[1])],
             sendsAway: true)
-        if decision.order.contains(1) { return (.remote(model), reasons) }
+        if decision.order.contains(1) {
+            try await agreement.ask(for: model.name)
+            return (.remote(model), reasons)
+        }
         throw try await refusal(wish, model, decision, isCached: isCached, need)
     }
 

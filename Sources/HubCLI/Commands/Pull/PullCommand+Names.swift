@@ -139,7 +139,7 @@ extension PullNames.Wanted {
     func plan(_ puller: Puller, _ options: Puller.Options, _ context: Context, isEstimate: Bool) async throws
         -> PullPlan
     {
-        var options = options.with(found.reference).with(files)
+        var options = try await puller.options(options, for: found).adding(files)
         if context.aliasQuantizations[found.repository.id] != nil, options.earlierChoice == .isFollowed {
             options.earlierChoice = .grows
         }

@@ -136,6 +136,7 @@ extension PullCommand {
         options.filter = request.filter
         options.force = request.force
         options.earlierChoice = request.earlierChoice
+        options.choosesWeights = request.format != nil || request.quantization != nil
         options.control = PullControl(
             connections: request.connections, bytesPerSecond: request.rate)
         if let folder = request.localDir {
@@ -228,22 +229,6 @@ extension PullCommand {
             "elapsed_seconds": .double(seconds),
             "bytes_per_second": seconds > 0 ? .double(Double(result.downloadedBytes) / seconds) : nil,
         ])
-    }
-}
-
-extension Puller.Options {
-    /// With the files that a reference names after its colon.
-    func with(_ reference: ModelReference) -> Puller.Options {
-        with(reference.files.map { [GlobPattern($0)] } ?? [])
-    }
-
-    /// With files that were named.
-    func with(_ files: [GlobPattern]) -> Puller.Options {
-        guard !files.isEmpty else { return self }
-        var copy = self
-        copy.filter.include = (filter.include ?? []) + files
-        if earlierChoice == .isFollowed { copy.earlierChoice = .grows }
-        return copy
     }
 }
 

@@ -17,15 +17,16 @@ enum TranscribeCommand {
     static let command = Command(
         name: "transcribe", isMinor: true, doc: "write down the speech of a sound file",
         detail: """
-            A model of the Hub's inference providers listens; models on this machine do not yet. FILE is sent as it is: \
-            flac, wav, mp3, ogg, m4a, webm. Providers limit its size, often to 25 MB.
+            A model of the Hub's inference providers listens; models on this machine do not yet. Without --provider hub asks \
+            once, on a terminal, whether it may. FILE is sent as it is: flac, wav, mp3, ogg, m4a, webm. Providers limit its \
+            size, often to 25 MB.
             """,
         operands: [Operand("MODEL", .one, .model), Operand("FILE", .one, .file)],
         flags: [format.flag, ProviderFlags.provider.flag, ProviderFlags.timeout.flag],
         examples: [
             .init("hub transcribe --provider hf openai/whisper-large-v3 talk.flac", "The text."),
             .init(
-                "hub transcribe openai/whisper-large-v3 talk.mp3 --format srt > talk.srt",
+                "hub transcribe --provider hf openai/whisper-large-v3 talk.mp3 --format srt > talk.srt",
                 "Subtitles."),
         ],
         run: { try await run($0, Request($1)) })

@@ -18,14 +18,14 @@ enum WarmCommand {
             serves the model. The system may drop pages again when memory is needed; a model that is larger than the memory \
             is warned about.
 
-            REF:FILE takes some of the files, such as one GGUF of many; a folder works too. Of files of another user Linux \
-            does not say which parts are in memory: --wait reads them all.
+            REF:Q4_K_M takes one quantization of many with what goes with it, REF:FILE some of the files; a folder works too. \
+            Of files of another user Linux does not say which parts are in memory: --wait reads them all.
             """,
         operands: [Operand("REF[:FILE]|FOLDER", .one, .cachedModelOrFolder)],
         flags: [wait.flag],
         examples: [
             .init("hub warm gpt2 --wait", "Until all of it is in memory."),
-            .init("hub warm 'org/model-GGUF:*Q4_K_M*'", "Only some files, in the background."),
+            .init("hub warm org/model-GGUF:Q4_K_M", "One quantization, in the background."),
         ],
         run: { try await run($0, Request($1)) })
 
@@ -97,8 +97,8 @@ enum WarmCommand {
             guard let (folder, commit) = try workspace.snapshot(of: reference) else {
                 throw AIError.notCached(reference.withoutFiles, in: workspace.layout)
             }
-            let pattern = reference.files.map { GlobPattern($0.hasSuffix("/") ? $0 + "*" : $0) }
-            let warming = try Warming(folder: folder.snapshot(commit), matching: pattern)
+            let warming = try Warming(
+                folder: folder.snapshot(commit), named: reference.files, of: reference.repository)
             workspace.markUsed(folder, commit)
             return ("\(reference)", warming)
         }
