@@ -44,6 +44,7 @@ struct EmbeddingRun {
             results[index] = EmbeddingResult(
                 vector: options.normalizes ? SentenceLayers.unit(vector) : vector, tokenCount: count)
         }
+        try layers.checkIntact()
         return results.compactMap { $0 }
     }
 
