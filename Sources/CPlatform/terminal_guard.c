@@ -1,5 +1,6 @@
 // Restores the terminal after a full-screen program, however it ends.
 #include "CPlatform.h"
+#include "faults.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -10,8 +11,10 @@
 #include <unistd.h>
 
 // Signals that end a program. SIGINT, SIGTERM and SIGTSTP are missing: a thread waits for them.
-static const int ending[] = {SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
+static const int ending[] = {SIGHUP, SIGQUIT};
 enum { ending_count = sizeof ending / sizeof *ending };
+// Faults have a handler of their own, which gives the terminal back where nothing can be repaired.
+static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
 
 static struct sigaction former[ending_count], former_size;
 static struct termios before;
@@ -38,7 +41,7 @@ static void give_back(void) {
 static void on_ending(int number) {
     int saved = errno;
     give_back();
-    // Then the previous action: a fault is raised again and reaches the crash reporter.
+    // Then the previous action.
     for (int i = 0; i < ending_count; i++)
         if (ending[i] == number) sigaction(number, &former[i], NULL);
     raise(number);
@@ -61,6 +64,7 @@ int hub_terminal_guard_begin(int descriptor, int wake_descriptor) {
     wake = wake_descriptor;
     leaving_length = 0;
     atomic_store(&is_taken, true);
+    hub_catch_faults(faults, sizeof faults / sizeof *faults);
     struct sigaction ours = {.sa_handler = on_ending, .sa_flags = SA_ONSTACK};
     sigfillset(&ours.sa_mask);
     for (int i = 0; i < ending_count; i++) {

@@ -7,7 +7,8 @@ import Libc
 /// Not an async main: that parks the main thread in libdispatch, which waits there with no signal blocked, so that SIGINT
 /// would end the process. The price is that nothing can run on the main actor, and nothing does.
 @_cdecl("hub_main")
-public func hubMain(_ count: Int32, _ words: UnsafePointer<UnsafePointer<CChar>?>) -> Never {
+public func hubMain(_ count: Int32, _ words: UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Never {
+    hub_remember_arguments(words)
     let words = UnsafeBufferPointer(start: words, count: Int(count)).compactMap { $0 }.map { String(cString: $0) }
     let interruption = Interruption()
     let suspension = Suspension()

@@ -22,18 +22,28 @@ public struct Message: Sendable, Hashable {
         public var name: String
         /// The arguments by name.
         public var arguments: JSONObject
+        /// What the model wrote in their place, where that is no JSON object; nil if it is.
+        public var unreadArguments: String?
 
         /// A call of a tool.
-        public init(id: String? = nil, name: String, arguments: JSONObject = [:]) {
+        public init(
+            id: String? = nil, name: String, arguments: JSONObject = [:], unreadArguments: String? = nil
+        ) {
             self.id = id
             self.name = name
             self.arguments = arguments
+            self.unreadArguments = unreadArguments
         }
+
+        /// The arguments as the model wrote them.
+        package var argumentText: String { unreadArguments ?? JSON.object(arguments).text() }
 
         var json: JSON {
             .object([
                 "id": id.map { .string($0) }, "type": "function",
-                "function": .object(["name": .string(name), "arguments": .object(arguments)]),
+                "function": .object([
+                    "name": .string(name), "arguments": unreadArguments.map { .string($0) } ?? .object(arguments),
+                ]),
             ])
         }
     }

@@ -11,6 +11,8 @@ package final class HubServer: Sendable {
     package let host: String
     /// The port listened on.
     package let port: UInt16
+    /// The listening socket, until the server stops.
+    package let descriptor: Int32
 
     private let context: ServerContext
     // A daemon is safe to use from any thread: https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
@@ -45,6 +47,7 @@ package final class HubServer: Sendable {
         }
         self.host = host
         self.port = socket.port
+        descriptor = socket.descriptor
         self.context = context
         daemon = Lock(Daemon(pointer: pointer))
         let pause = limits.head / 10

@@ -286,6 +286,51 @@ import Testing
     }
     #endif
 
+    /// Reading behind the end of a file raises SIGBUS, which would end the process.
+    @Test func aFileThatIsCutIsZerosAndAnError() throws {
+        let folder = try TemporaryFolder()
+        let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+        let bytes = ModelRepository.randomBytes(3 * page + 100, seed: 5)
+        // More than a block of the table.
+        var files: [MappedFile] = []
+        for number in 0..<300 { files.append(try MappedFile(try folder.write("\(number)", bytes))) }
+        #expect(truncate(folder("7"), off_t(page + 10)) == 0 && truncate(folder("299"), 0) == 0)
+        try files[7].checkIntact()
+        #expect(
+            Array(files[7].bytes) == Array(bytes[..<(page + 10)]) + [UInt8](repeating: 0, count: 2 * page + 90))
+        #expect(files[299].bytes.allSatisfy { $0 == 0 })
+        for number in [7, 299] {
+            let error = #expect(throws: AIError.self) { try files[number].checkIntact() }
+            #expect(error?.code == .fileChanged && error?.exitStatus == 7 && error?.context.path == folder("\(number)"))
+        }
+        for number in [0, 6, 8, 298] {
+            #expect(Array(files[number].bytes) == bytes)
+            try files[number].checkIntact()
+        }
+        // A place in the table that is used again knows nothing of before.
+        files.remove(at: 7)
+        let next = try MappedFile(folder("8"))
+        #expect(Array(next.bytes) == bytes)
+        try next.checkIntact()
+    }
+
+    /// Threads that read the same part, each from the end of what it has.
+    @Test func manyThreadsMayReadAFileThatIsCut() throws {
+        let folder = try TemporaryFolder()
+        let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+        for round in 0..<20 {
+            let file = try MappedFile(try folder.write("\(round)", [UInt8](repeating: 7, count: 64 * page)))
+            #expect(truncate(folder("\(round)"), off_t(8 * page)) == 0)
+            let sums = Lock<[Int]>([])
+            Parallel.perform(8) { number in
+                let sum = (number..<64).reduce(0) { $0 + Int(file.bytes[$1 * page]) }
+                sums.withLock { $0.append(sum) }
+            }
+            #expect(sums.withLock { $0.sorted() } == (0..<8).map { 7 * (8 - $0) }.sorted())
+            #expect(throws: AIError.self) { try file.checkIntact() }
+        }
+    }
+
     @Test func anEmptyFileHasNoBytesAndAnAbsentOneIsAnError() throws {
         let folder = try TemporaryFolder()
         #expect(try MappedFile(try folder.write("empty", [])).bytes.isEmpty)

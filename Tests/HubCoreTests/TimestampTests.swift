@@ -1,4 +1,6 @@
 import HubCore
+import Libc
+import Support
 import Testing
 
 @Suite struct TimestampTests {
@@ -22,6 +24,27 @@ import Testing
         "２024-01-01T00:00:00Z", "2024-01-01T00:00:00.5", "yesterday, at noon",
     ])
     func refusesAnythingElse(_ text: String) { #expect(Timestamp.parse(text) == nil) }
+
+    /// A clock and a file may show any time, and differences of two must not overflow.
+    @Test func wholeNanosecondsHaveABound() throws {
+        let limits = (Timestamp.nanoseconds(timespec(tv_sec: .min, tv_nsec: 0)),
+            Timestamp.nanoseconds(timespec(tv_sec: .max, tv_nsec: 999_999_999)))
+        #expect(limits.1 - limits.0 > 0)
+        for seconds in [-1 << 62, -20_000_000_000, -1, 0, 1_704_067_200, 8_000_000_000, 11_234_000_000, 1 << 62] {
+            let time = Timestamp.nanoseconds(timespec(tv_sec: seconds, tv_nsec: 5))
+            #expect(time >= limits.0 && time <= limits.1)
+            if abs(seconds) < 1_800_000_000 { #expect(time == Int64(seconds) * 1_000_000_000 + 5) }
+        }
+        #expect(abs(Double(Timestamp.nowNanoseconds) / 1e9 - Timestamp.now) < 60)
+        // In 2326, and long before 1970.
+        let folder = try TemporaryFolder()
+        let path = try folder.write("file", [1])
+        for seconds in [11_234_000_000.0, -20_000_000_000] {
+            try FileSystem.setTimes(path, accessed: seconds, modified: seconds)
+            let status = try #require(try FileSystem.status(path))
+            #expect(status.modifiedNanoseconds >= limits.0 && status.modifiedNanoseconds <= limits.1)
+        }
+    }
 
     @Test(arguments: [0, 1, 951_868_799, 1_704_067_200, 4_102_444_800, -1, 253_402_300_799] as [Double])
     func whatIsWrittenIsReadBack(_ seconds: Double) {

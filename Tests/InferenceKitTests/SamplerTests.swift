@@ -65,6 +65,8 @@ import Testing
     @Test func topPKeepsTheNucleus() throws {
         // Probabilities .03, .64, .09, .24, .0006.
         #expect(Set(try draws(plain.topP(0.5), logits)) == [1])
+        #expect(Set(try draws(plain.topP(0), logits)) == [1])
+        #expect(Set(try draws(plain.topK(3).topP(0), logits)) == [1])
         #expect(Set(try draws(plain.topP(0.8), logits)) == [1, 3])
         #expect(Set(try draws(plain.topP(0.95), logits)) == [1, 2, 3])
         #expect(Set(try draws(plain.topP(1).temperature(5), logits)) == [0, 1, 2, 3, 4])
@@ -94,6 +96,51 @@ import Testing
         #expect(try draws(greedy.presencePenalty(5).frequencyPenalty(5), logits, count: 1, prompt: [1]) == [1])
     }
 
+    /// Tokens further back than the window count for nothing.
+    @Test func penaltiesLookAtAWindow() throws {
+        let greedy = plain.temperature(0).repetitionPenalty(2)
+        #expect(try draws(greedy, logits, count: 1, prompt: [1, 0, 0]) == [3])
+        #expect(try draws(greedy.penaltyWindow(2), logits, count: 1, prompt: [1, 0, 0]) == [1])
+        #expect(try draws(greedy.penaltyWindow(3), logits, count: 1, prompt: [1, 0, 0]) == [3])
+        #expect(try draws(greedy.penaltyWindow(0), logits, count: 3, prompt: [1]) == [1, 1, 1])
+        let present = plain.temperature(0).presencePenalty(1.5)
+        #expect(try draws(present, logits, count: 5) == [1, 3, 1, 1, 1])
+        #expect(try draws(present.penaltyWindow(1), logits, count: 5) == [1, 3, 1, 3, 1])
+        // Counts go down as tokens leave.
+        let frequent = plain.temperature(0).frequencyPenalty(0.6)
+        #expect(try draws(frequent.penaltyWindow(2), logits, count: 6) == [1, 1, 3, 1, 1, 3])
+    }
+
+    /// Settings and logits at their bounds and beyond, which the engine never gives; a token comes all the same, one that the
+    /// logits allow, and the likeliest where nothing else is left.
+    @Test func aChoiceAlwaysEndsWithAToken() throws {
+        let most = Float.greatestFiniteMagnitude
+        let lists: [[Float]] = [
+            [0, 3, 1, 2, -4], [0, 0, 0, 0, 0], [most, most, -most, 0, 1], [-most, -most, -most, -most, -most],
+            [-.infinity, -.infinity, 1e-40, -.infinity, 0], [1e-45, -1e-45, 0, 1e-45, 0], [88, 89, -100, 1e30, 1e30],
+        ]
+        let settings: [GenerateConfig] = [
+            plain, plain.topK(1), plain.topK(0), plain.topK(.max), plain.topP(0), plain.topP(5e-324), plain.minP(1),
+            plain.minP(2), plain.typicalP(0), plain.typicalP(5e-324), plain.typicalP(0.9), plain.topP(0.5).typicalP(0.1),
+            plain.topK(2).topP(0).minP(1).typicalP(0),
+        ]
+        let changes: [(GenerateConfig) -> GenerateConfig] = [
+            { $0 }, { $0.temperature(0) }, { $0.temperature(5e-324) }, { $0.temperature(100) },
+            { $0.repetitionPenalty(1e-320) }, { $0.repetitionPenalty(0.01) }, { $0.repetitionPenalty(100) },
+            { $0.frequencyPenalty(-100).presencePenalty(100) }, { $0.logitBias([0: 1000, 4: -1000, 99: 5, -1: 5]) },
+        ]
+        for logits in lists {
+            for setting in settings {
+                for change in changes {
+                    let config = change(setting)
+                    for id in try draws(config, logits, count: 20, prompt: [0, 1, 4, 99, -1]) {
+                        #expect(logits.indices.contains(id) && logits[id] > -.infinity, "\(config) \(logits)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test func whatIsNotANumberIsAnError() async throws {
         for bad in [Float.nan, .infinity] {
             let error = try await thrown { try draws(plain, [0, bad, 1], count: 1) }
@@ -105,11 +152,14 @@ import Testing
     }
 
     @Test(arguments: [
-        GenerateConfig.default.maxTokens(0), .default.temperature(-1), .default.temperature(.nan), .default.topK(0),
-        .default.topP(0), .default.topP(1.1), .default.minP(-0.1), .default.minP(.nan),
-        .default.repetitionPenalty(0),
-        .default.frequencyPenalty(.infinity), .default.presencePenalty(.nan), .default.stopSequences(["a", ""]),
-        .default.topLogprobs(-1),
+        GenerateConfig.default.maxTokens(-1), .default.maxTokens(.max), .default.temperature(-1),
+        .default.temperature(.nan), .default.temperature(101), .default.topK(0), .default.topK(.max),
+        .default.topP(-0.1), .default.topP(1.1), .default.minP(-0.1), .default.minP(.nan), .default.typicalP(2),
+        .default.repetitionPenalty(0), .default.repetitionPenalty(1e-320), .default.repetitionPenalty(101),
+        .default.frequencyPenalty(.infinity), .default.presencePenalty(.nan), .default.presencePenalty(-101),
+        .default.penaltyWindow(-1), .default.logitBias([1: .nan]), .default.logitBias([1: 1001]),
+        .default.logitBias([-1: 0]), .default.stopSequences(["a", ""]),
+        .default.stopSequences((0..<65).map { "\($0)" }), .default.topLogprobs(-1), .default.topLogprobs(21),
     ])
     func valuesOutOfRangeAreRefused(config: GenerateConfig) async throws {
         #expect(try await thrown { try config.validate() }.code == .invalidInput)

@@ -259,7 +259,7 @@ class Chat(APITest):
                 self.chat(**{field: value})
 
     def test_what_is_wrong_is_named(self):
-        cases = [({"temperature": "hot"}, "temperature"), ({"max_tokens": 0}, "max_tokens"), ({"n": 0}, "n"),
+        cases = [({"temperature": "hot"}, "temperature"), ({"max_tokens": -3}, "max_tokens"), ({"n": 0}, "n"),
                  ({"messages": []}, "messages"), ({"logit_bias": {"x": 1}}, "logit_bias"),
                  ({"top_logprobs": 3}, "top_logprobs"), ({"messages": [{"role": "king", "content": ""}]},
                                                          "messages[0].role")]
@@ -268,7 +268,7 @@ class Chat(APITest):
                 status, _, body = self.ask("/v1/chat/completions", {"model": CHAT, "messages": USER} | fields)
                 self.assertEqual((status, body["error"]["param"], body["error"]["type"]),
                                  (400, param, "invalid_request_error"))
-        with self.assertRaisesRegex(openai.BadRequestError, "tokens; the context has room for"):
+        with self.assertRaisesRegex(openai.BadRequestError, "This model's maximum context length is"):
             self.chat(messages=[{"role": "user", "content": "to be " * 2000}])
         with self.assertRaises(openai.NotFoundError):
             self.chat(model="demo/nothing", stream=True)

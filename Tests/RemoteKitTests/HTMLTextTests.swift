@@ -14,6 +14,9 @@ import Testing
               y</pre><table><tr><th>k<th>v</tr><tr><td>1<td>2</table></body></html>
             """
         #expect(HTMLText(html, base: "https://a.org").title == "A & B")
+        // All of a title goes into the prompt.
+        let long = HTMLText("<title>" + String(repeating: "a", count: 900_000) + "</title>b", base: "https://a.org")
+        #expect(long.title == String(repeating: "a", count: 300) + "…" && long.text == "b")
         #expect(
             text(html) == """
                 # Head

@@ -72,6 +72,32 @@ size_t hub_page_size(void);
 /// fewer page faults and TLB misses. Only a hint.
 void hub_prefer_large_pages(void *start, size_t length);
 
+/// A mapped file that may be cut, or fail, while it is read: SIGBUS then puts zeros in the place of what is missing and marks
+/// the mapping, instead of ending the process.
+typedef struct hub_mapping hub_mapping;
+
+/// Names `length` bytes from `start` as one; NULL without memory. To be removed before they are unmapped.
+hub_mapping *hub_mapping_add(const void *start, size_t length);
+void hub_mapping_remove(hub_mapping *mapping);
+
+/// Whether zeros stand for bytes that could not be read. Whatever was computed from them is wrong.
+int hub_mapping_is_damaged(const hub_mapping *mapping);
+
+/// The arguments of main, for hub_start_again_after_crash. They are not copied.
+void hub_remember_arguments(char *const arguments[]);
+
+/// From now on a crash (SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGABRT, SIGFPE) starts the program at `path` again in this very
+/// process, with a line on stderr. The new one has the arguments, the environment and `descriptor`, a listening socket, and
+/// nothing else that is open but the standard streams. After five times within a minute the signal ends the process. Once.
+/// 0, or -1 without memory. Does nothing in a program that has not remembered its arguments.
+int hub_start_again_after_crash(const char *path, int descriptor);
+
+/// Ends that: a process that is about to stop is not started again.
+void hub_start_again_no_more(void);
+
+/// The descriptor that this program was started again with; -1 if it was not.
+int hub_started_again_with(void);
+
 /// The number of processors this process may run on.
 int hub_processors(void);
 

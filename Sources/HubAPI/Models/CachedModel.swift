@@ -24,4 +24,9 @@ struct CachedModel: Sendable {
 
     /// What errors call it by instead of its folder.
     var place: (path: String, name: String) { (path, id) }
+
+    /// Reads more of it on a thread that may block.
+    func read<Value: Sendable>(_ body: @escaping @Sendable (CachedModel) throws -> Value) async throws -> Value {
+        do { return try await Blocking.run { try body(self) } } catch { throw APIFault(error, at: place) }
+    }
 }

@@ -54,11 +54,14 @@ actor ModelPool {
     ) async throws -> Value {
         _ = uses.change(cached.path, by: 1)
         defer { release(cached.path) }
+        var used: OpenModel?
         do {
             let model = try await open(cached, keepAlive)
+            used = model
             try Task.checkCancellation()
             return try await body(model)
         } catch {
+            if let used, (error as? AIError)?.code == .fileChanged { await drop(used) }
             if error is CancellationError || (error as? AIError)?.code == .cancelled { throw CancellationError() }
             throw APIFault(error, at: cached.place)
         }
@@ -105,6 +108,15 @@ actor ModelPool {
         loaded[cached.path]?.timer?.cancel()
         loaded[cached.path] = nil
         await container.unload(cached.path)
+    }
+
+    /// Closes a model whose files can no longer be read, for the next request to open what is there by then.
+    private func drop(_ model: OpenModel) async {
+        let path = model.cached.path
+        guard loaded[path]?.model === model else { return }
+        loaded[path]?.timer?.cancel()
+        loaded[path] = nil
+        await container.unload(path)
     }
 
     func isOpen(_ path: String) async -> Bool { await container.entries.contains { $0.folder == path } }

@@ -52,10 +52,12 @@ package final class Shelf: Sendable {
         guard isAllowed(reference) else { throw APIFault.noModel(name) }
         return try await Blocking.run { [self] in
             guard let held = try held(reference) else { throw APIFault.noModel(name) }
-            guard let variant = try variant(of: held, reference.files) else { throw APIFault.noModel(name) }
-            let model = try model(held, variant)
-            if isUse { recordUse(of: model, held) }
-            return model
+            do {
+                guard let variant = try variant(of: held, reference.files) else { throw APIFault.noModel(name) }
+                let model = try model(held, variant)
+                if isUse { recordUse(of: model, held) }
+                return model
+            } catch { throw APIFault(error, at: (held.folder, "\(reference)")) }
         }
     }
 
@@ -161,10 +163,10 @@ package final class Shelf: Sendable {
             var found: [CachedModel] = []
             for name in try workspace.heldFolders().sorted() {
                 guard let repository = Repository(folderName: name), repository.kind == .model,
-                    isKnown(repository), let held = try held(ModelReference(repository))
+                    isKnown(repository), let held = try? held(ModelReference(repository))
                 else { continue }
+                // What cannot be read is refused by name when it is asked for.
                 for variant in [held.whole].compactMap({ $0 }) + held.ggufs {
-                    // What cannot be read is refused by name when it is asked for.
                     guard let model = try? model(held, variant), model.inspection.isSupported else { continue }
                     var asked = held.reference
                     asked.files = variant.format == .gguf ? variant.name : nil

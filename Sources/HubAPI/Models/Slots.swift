@@ -6,6 +6,8 @@ final class Slots: Sendable {
     private struct Waiting {
         var number: Int
         var count: Int
+        /// Whether it goes on with what has begun, so that it cannot be sent away.
+        var isMore: Bool
         var continuation: CheckedContinuation<Bool, Never>
     }
     private struct State {
@@ -14,6 +16,16 @@ final class Slots: Sendable {
         var waiting: [Waiting] = []
         /// Those whose task was cancelled before they could wait.
         var cancelled: Set<Int> = []
+
+        /// Takes those who wait out of the line, in its order, as far as there are places.
+        mutating func admit() -> [Waiting] {
+            var next: [Waiting] = []
+            while let first = waiting.first, first.count <= free {
+                free -= first.count
+                next.append(waiting.removeFirst())
+            }
+            return next
+        }
     }
 
     /// Texts at once.
@@ -34,12 +46,52 @@ final class Slots: Sendable {
     ///
     /// - Throws: 503 if too many wait already; `CancellationError`.
     func with<Value: Sendable>(_ count: Int, _ body: () async throws -> Value) async throws -> Value {
-        try await take(count)
-        defer { give(count) }
+        let places = try await places(count)
+        defer { places.end() }
         return try await body()
     }
 
-    private func take(_ count: Int) async throws {
+    /// Places for so many texts at once, to be ended.
+    ///
+    /// - Throws: as ``with(_:_:)`` does.
+    func places(_ count: Int) async throws -> Places {
+        try await take(count, isMore: false)
+        return Places(self, count)
+    }
+
+    /// What a request holds.
+    final class Places: Sendable {
+        private let slots: Slots
+        private let held: Lock<Int>
+
+        fileprivate init(_ slots: Slots, _ count: Int) { (self.slots, held) = (slots, Lock(count)) }
+
+        /// Gives a place back whose text has ended.
+        func giveBack() {
+            held.withLock { $0 -= 1 }
+            slots.give(1)
+        }
+
+        /// Gives a place back and waits in line for another: a request with many texts lets others in between them.
+        ///
+        /// - Throws: `CancellationError`.
+        func renew() async throws {
+            giveBack()
+            try await slots.take(1, isMore: true)
+            held.withLock { $0 += 1 }
+        }
+
+        /// Gives back what is left.
+        func end() {
+            let count = held.withLock { held in
+                defer { held = 0 }
+                return held
+            }
+            if count > 0 { slots.give(count) }
+        }
+    }
+
+    private func take(_ count: Int, isMore: Bool) async throws {
         let number = state.withLock { state in
             state.next += 1
             return state.next
@@ -52,21 +104,24 @@ final class Slots: Sendable {
                         state.free -= count
                         return true
                     }
-                    guard state.waiting.count < queue else { return false }
-                    state.waiting.append(Waiting(number: number, count: count, continuation: continuation))
+                    guard isMore || state.waiting.count(where: { !$0.isMore }) < queue else { return false }
+                    state.waiting.append(
+                        Waiting(number: number, count: count, isMore: isMore, continuation: continuation))
                     return nil
                 }
                 if let answer { continuation.resume(returning: answer) } else { tell() }
             }
         } onCancel: {
-            let waiting: Waiting? = state.withLock { state in
+            let (left, next): (Waiting?, [Waiting]) = state.withLock { state in
                 guard let place = state.waiting.firstIndex(where: { $0.number == number }) else {
                     state.cancelled.insert(number)
-                    return nil
+                    return (nil, [])
                 }
-                return state.waiting.remove(at: place)
+                // Who needs fewer places may have waited behind it.
+                return (state.waiting.remove(at: place), state.admit())
             }
-            waiting?.continuation.resume(returning: false)
+            left?.continuation.resume(returning: false)
+            for one in next { one.continuation.resume(returning: true) }
         }
         state.withLock { _ = $0.cancelled.remove(number) }
         tell()
@@ -78,12 +133,7 @@ final class Slots: Sendable {
     private func give(_ count: Int) {
         let next: [Waiting] = state.withLock { state in
             state.free += count
-            var next: [Waiting] = []
-            while let first = state.waiting.first, first.count <= state.free {
-                state.free -= first.count
-                next.append(state.waiting.removeFirst())
-            }
-            return next
+            return state.admit()
         }
         for one in next { one.continuation.resume(returning: true) }
         tell()

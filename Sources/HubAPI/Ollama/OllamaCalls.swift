@@ -25,7 +25,7 @@ struct OllamaCalls: Sendable {
         let name = try fields.required("model", try fields.string("model", "name"))
         return try Whole.answer(for: request) {
             let model = try await shelf.model(name, isUse: false)
-            return .json(try await Blocking.run { try OllamaModels.show(model) })
+            return .json(try await model.read(OllamaModels.show))
         }
     }
 
@@ -39,7 +39,7 @@ struct OllamaCalls: Sendable {
     func generate(_ request: HTTPRequest) throws(APIFault) -> HTTPResponse {
         let fields = try Fields(request)
         return try answer(request, .generate, isStream: try fields.bool("stream") ?? true) { model in
-            let talks = try await Blocking.run { try ChatAbilities(model: model.path) != nil }
+            let talks = try await model.read { try ChatAbilities(model: $0.path) != nil }
             return try OllamaRequest(generate: fields, talks: talks)
         }
     }

@@ -20,39 +20,27 @@ struct OllamaRequest: Sendable {
     var keepAlive: KeepAlive?
     var isStream: Bool
     var logprobs: Bool
-    /// The context that is asked for; nil for the usual one.
-    var context: Int?
 
     private init(_ fields: Fields, _ subject: Subject) throws(APIFault) {
         model = try fields.required("model", try fields.string("model", "name"))
         self.subject = subject
         let settings = try fields.object("options") ?? Fields([:], prefix: "options.")
-        config = try settings.sampling(limit: [])
-        if let most = try settings.int("num_predict", from: .min), most >= 0 { config.maxTokens = max(1, most) }
-        context = try settings.int("num_ctx", from: 1)
-        try Self.checkRepetition(settings, &config)
+        config = try settings.sampling(limit: ["num_predict"], window: 64)
+        // Here 0 is no limit, too.
+        if config.maxTokens == 0 { config.maxTokens = GenerateConfig.Bounds.maxTokens.upperBound }
+        // Models are opened with the server's context. Clients ask for much more than they need, so only what does not fit fails.
+        _ = try settings.int("num_ctx", from: 1)
         try settings.refuse("mirostat", unless: [0], "models here are not sampled so")
         keepAlive = try fields.keepAlive()
         isStream = try fields.bool("stream") ?? true
         logprobs = try fields.bool("logprobs") ?? false
-        if logprobs { config.topLogprobs = try fields.int("top_logprobs", to: 20) ?? 0 }
+        if logprobs { config.topLogprobs = try fields.int("top_logprobs", in: GenerateConfig.Bounds.topLogprobs) ?? 0 }
         options = ChatOptions(
             tools: try fields.array("tools") ?? [], responseFormat: try Self.format(fields["format"]),
             reasoningEffort: try Self.effort(fields["think"]))
         try fields.refuse("template", unless: [""], "the template is the model's own")
         try fields.refuse("suffix", unless: [""], "models here insert nothing")
         try fields.refuse("context", unless: [.array([])], "send the conversation as messages")
-    }
-
-    /// The penalty looks at the whole text here.
-    private static func checkRepetition(_ settings: Fields, _ config: inout GenerateConfig) throws(APIFault) {
-        guard let last = try settings.int("repeat_last_n", from: -1) else { return }
-        if last == 0 { config.repetitionPenalty = 1 }
-        guard last < 1 || config.repetitionPenalty == 1 else {
-            throw .invalid(
-                "'options.repeat_last_n' can be -1 or 0: the penalty looks at the whole text",
-                param: "options.repeat_last_n")
-        }
     }
 
     private static func format(_ json: JSON?) throws(APIFault) -> ResponseFormat? {
@@ -149,14 +137,6 @@ struct OllamaRequest: Sendable {
         case .raw(let prompt):
             choice = { model, config in model.language.generate(prompt: prompt, config: config) }
         }
-        return Turn(cached, config, keepAlive: keepAlive, count: 1) { [context] model, config in
-            let trained = model.cached.inspection.contextLength ?? .max
-            if let context, min(context, trained) > model.language.context {
-                throw APIFault.invalid(
-                    "'options.num_ctx' is \(context), and models are opened here with \(model.language.context) tokens; start hub serve with --context \(context)",
-                    param: "options.num_ctx")
-            }
-            return try await choice(model, config)
-        }
+        return Turn(cached, config, keepAlive: keepAlive, count: 1, choice)
     }
 }

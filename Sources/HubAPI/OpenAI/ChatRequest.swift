@@ -26,7 +26,7 @@ struct ChatRequest: GenerationRequest {
         isStream = try fields.bool("stream") ?? false
         includesUsage = try fields.object("stream_options")?.bool("include_usage") ?? false
         logprobs = try fields.bool("logprobs") ?? false
-        if let top = try fields.int("top_logprobs", to: 20) {
+        if let top = try fields.int("top_logprobs", in: GenerateConfig.Bounds.topLogprobs) {
             guard logprobs || top == 0 else {
                 throw .invalid("'top_logprobs' needs 'logprobs'", param: "top_logprobs")
             }

@@ -22,11 +22,11 @@ struct CompletionRequest: GenerationRequest {
         // As OpenAI's protocol has it, unlike for chats.
         if !fields.has("max_tokens") { config.maxTokens = 16 }
         keepAlive = try fields.keepAlive()
-        choices = try fields.choices()
+        choices = try fields.choices(prompts: prompts.count)
         isStream = try fields.bool("stream") ?? false
         includesUsage = try fields.object("stream_options")?.bool("include_usage") ?? false
         echoes = try fields.bool("echo") ?? false
-        config.topLogprobs = try fields.int("logprobs", to: 20)
+        config.topLogprobs = try fields.int("logprobs", in: GenerateConfig.Bounds.topLogprobs)
         logprobs = config.topLogprobs != nil
         if echoes, logprobs { throw .invalid("'echo' with 'logprobs': prompts are not scored here", param: "echo") }
         try fields.refuse("suffix", unless: [""], "models here insert nothing")

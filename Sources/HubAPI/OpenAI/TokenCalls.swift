@@ -48,8 +48,7 @@ struct TokenCalls: Sendable {
         let messages = try ReadMessages.messages(try fields.required("messages", try fields.array("messages")))
         let tools = try fields.array("tools") ?? []
         return try answer(request, fields) { model in
-            let options = ChatTemplate.Options(tools: tools.isEmpty ? nil : tools)
-            return ["prompt": .string(try await model.language.prompt(for: messages, options))]
+            ["prompt": .string(try await model.language.prompt(for: messages, ChatOptions(tools: tools)))]
         }
     }
 

@@ -45,7 +45,8 @@ struct EmbeddingRequest: Sendable {
             let count = try model.language.tokenizer.encode(text).count
             guard count <= most else {
                 throw APIFault.invalid(
-                    "text \(number) has \(count) tokens; the model takes \(most)", param: "input")
+                    "This model's maximum context length is \(most) tokens, but text \(number) has \(count) tokens",
+                    param: "input", code: "context_length_exceeded")
             }
         }
     }

@@ -89,20 +89,22 @@ enum ReadMessages {
         guard let name = function?["name"]?.string else {
             throw .invalid("a call of '\(place)' has no name", param: place + ".tool_calls")
         }
-        return Message.ToolCall(
-            id: json["id"]?.string, name: name,
-            arguments: try arguments(function?["arguments"], place + ".tool_calls"))
-    }
-
-    /// Arguments as OpenAI's text or as Ollama's object.
-    static func arguments(_ json: JSON?, _ place: String) throws(APIFault) -> JSONObject {
-        guard let json else { return [:] }
-        if let object = json.object { return object }
-        guard let text = json.string else { throw .invalid("'\(place)': arguments must be a text", param: place) }
-        if text.allSatisfy(\.isWhitespace) { return [:] }
-        guard let object = (try? JSON.parse(text))?.object else {
-            throw .invalid("'\(place)': the arguments are not a JSON object", param: place)
+        var call = Message.ToolCall(id: json["id"]?.string, name: name)
+        // OpenAI's text or Ollama's object. A model errs, and its client sends that back with what was wrong.
+        switch function?["arguments"] {
+        case nil, .null?: break
+        case .object(let object)?: call.arguments = object
+        case .string(let text)?:
+            if text.allSatisfy(\.isWhitespace) { break }
+            if let json = try? JSON.parse(text), !json.isDeeper(than: Fields.mostLevels), let object = json.object {
+                call.arguments = object
+            } else {
+                call.unreadArguments = text
+            }
+        case .some:
+            let place = place + ".tool_calls"
+            throw .invalid("'\(place)': arguments must be a text or an object", param: place)
         }
-        return object
+        return call
     }
 }

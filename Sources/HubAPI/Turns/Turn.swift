@@ -44,25 +44,31 @@ struct TurnRunner: Sendable {
     ) async throws -> [GenerationResult] {
         let asked = Clock.seconds
         let width = min(turn.choices.count, slots.parallel)
-        return try await slots.with(width) {
-            try await pool.with(turn.model, keepAlive: turn.keepAlive) { model in
-                try model.checkGenerates()
-                return try await withThrowingTaskGroup(of: (Int, GenerationResult).self) { group in
-                    @Sendable func one(_ number: Int) async throws -> (Int, GenerationResult) {
-                        let stream = try await turn.choices[number](model, turn.config)
-                        return (number, try await read(stream, since: asked) { each(model, number, $0) })
-                    }
-                    for number in 0..<width { group.addTask { try await one(number) } }
-                    var results: [Int: GenerationResult] = [:]
-                    var next = width
-                    while let (number, result) = try await group.next() {
-                        results[number] = result
-                        guard next < turn.choices.count else { continue }
-                        group.addTask { [next] in try await one(next) }
-                        next += 1
-                    }
-                    return turn.choices.indices.compactMap { results[$0] }
+        let places = try await slots.places(width)
+        defer { places.end() }
+        return try await pool.with(turn.model, keepAlive: turn.keepAlive) { model in
+            try model.checkGenerates()
+            return try await withThrowingTaskGroup(of: (Int, GenerationResult).self) { group in
+                @Sendable func one(_ number: Int) async throws -> (Int, GenerationResult) {
+                    let stream = try await turn.choices[number](model, turn.config)
+                    return (number, try await read(stream, since: asked) { each(model, number, $0) })
                 }
+                for number in 0..<width { group.addTask { try await one(number) } }
+                var results: [Int: GenerationResult] = [:]
+                var next = width
+                while let (number, result) = try await group.next() {
+                    results[number] = result
+                    guard next < turn.choices.count else {
+                        places.giveBack()
+                        continue
+                    }
+                    group.addTask { [next] in
+                        try await places.renew()
+                        return try await one(next)
+                    }
+                    next += 1
+                }
+                return turn.choices.indices.compactMap { results[$0] }
             }
         }
     }

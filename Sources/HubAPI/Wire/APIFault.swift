@@ -1,5 +1,6 @@
 import HubCore
 import HubServer
+import InferenceKit
 
 /// Why a request is refused or fails, in a form that both protocols can write.
 struct APIFault: Error {
@@ -14,6 +15,15 @@ struct APIFault: Error {
 
     static func invalid(_ message: String, param: String? = nil, code: String? = nil) -> APIFault {
         APIFault(status: 400, message: message, type: "invalid_request_error", param: param, code: code)
+    }
+
+    /// A prompt that the model's context has no room for. Clients look for these words and the code, and send less.
+    static func tooLong(_ tokens: (prompt: Int, most: Int)?, _ message: String) -> APIFault {
+        let message =
+            tokens.map {
+                "This model's maximum context length is \($0.most) tokens, but the prompt has \($0.prompt) tokens; --context of hub serve sets it"
+            } ?? message
+        return .invalid(message, code: "context_length_exceeded")
     }
 
     static func noModel(_ name: String) -> APIFault {
@@ -54,12 +64,16 @@ extension APIFault {
         var message = error.message
         if let advice = error.specificAdvice { message += "; \(advice)" }
         if let place { message = message.replacing(place.path, with: place.name) }
+        if let path = error.context.path { message = message.replacing(path, with: Path.name(path)) }
         switch error.code {
         case .invalidInput: self = .invalid(message)
-        case .contextFull: self = .invalid(message, code: "context_length_exceeded")
+        case .contextFull:
+            let numbers = error.cause as? FullContext
+            self = .tooLong(numbers.map { ($0.promptTokens, $0.contextTokens) }, message)
         case .notCached, .repositoryNotFound, .revisionNotFound, .fileNotFound, .nothingMatches:
             self = APIFault(status: 404, message: message, type: "not_found_error")
-        case .unsupportedModel: self = .invalid(message, param: "model", code: "unsupported_model")
+        // No other try makes such a model better.
+        case .unsupportedModel, .malformedModel: self = .invalid(message, param: "model", code: error.code.rawValue)
         case .insufficientMemory: self = .busy(message, seconds: 30)
         case .offline:
             self = APIFault(status: 503, message: message, type: "server_error", code: error.code.rawValue)

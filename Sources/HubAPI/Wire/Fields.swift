@@ -16,8 +16,14 @@ struct Fields {
             throw .invalid("the body is \(error.description)")
         }
         guard let object = json.object else { throw .invalid("the body is not a JSON object") }
+        guard !json.isDeeper(than: Self.mostLevels) else {
+            throw .invalid("the body is nested more than \(Self.mostLevels) levels deep")
+        }
         self.object = object
     }
+
+    /// Levels of a body and of arguments in it. Templates go somewhat deeper, and no schema in use as deep.
+    static let mostLevels = 128
 
     subscript(key: String) -> JSON? {
         guard let value = object[key], !value.isNull else { return nil }
@@ -29,8 +35,20 @@ struct Fields {
     /// The first of some fields that is there.
     func string(_ keys: String...) throws(APIFault) -> String? { try read(first(keys), "a text") { $0.string } }
     func bool(_ key: String) throws(APIFault) -> Bool? { try read(key, "true or false") { $0.bool } }
-    /// The first of some fields that is there.
-    func double(_ keys: String...) throws(APIFault) -> Double? { try read(first(keys), "a number") { $0.double } }
+    /// The first of some fields that is there. No number is read without its bounds.
+    func number(_ keys: String..., in range: ClosedRange<Double>) throws(APIFault) -> Double? {
+        try read(first(keys), "a number from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))") {
+            $0.double.flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    private static func plain(_ number: Double) -> String {
+        Int(exactly: number).map(String.init) ?? String(number)
+    }
+
+    func int(_ key: String, in range: ClosedRange<Int>) throws(APIFault) -> Int? {
+        try int(key, from: range.lowerBound, to: range.upperBound)
+    }
     func array(_ key: String) throws(APIFault) -> [JSON]? { try read(key, "a list") { $0.array } }
 
     func object(_ key: String) throws(APIFault) -> Fields? {
@@ -86,5 +104,16 @@ struct Fields {
             throw .invalid("'\(prefix)\(key)' must be \(what)", param: prefix + key)
         }
         return read
+    }
+}
+
+extension JSON {
+    /// Whether lists and objects are nested more than so many levels deep.
+    func isDeeper(than levels: Int) -> Bool {
+        switch self {
+        case .array(let items): levels == 0 || items.contains { $0.isDeeper(than: levels - 1) }
+        case .object(let object): levels == 0 || object.members.contains { $0.value.isDeeper(than: levels - 1) }
+        default: false
+        }
     }
 }

@@ -176,7 +176,7 @@ struct ChatSession {
             }
         } catch {
             var error = AIError.wrapping(error)
-            if error.code == .invalidInput, conversation.speaker.isLocal {
+            if error.code == .contextFull, conversation.speaker.isLocal {
                 error.specificAdvice =
                     error.specificAdvice ?? "the message was not said; a longer --context has room for more"
             }

@@ -45,12 +45,11 @@ package struct FileStatus: Sendable, Hashable {
         let (modification, access, change) = (info.st_mtimespec, info.st_atimespec, info.st_ctimespec)
         #endif
         func seconds(_ time: timespec) -> Double { Double(time.tv_sec) + Double(time.tv_nsec) / 1e9 }
-        func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
         modified = seconds(modification)
         accessed = seconds(access)
         changed = seconds(change)
-        modifiedNanoseconds = nanoseconds(modification)
-        changedNanoseconds = nanoseconds(change)
+        modifiedNanoseconds = Timestamp.nanoseconds(modification)
+        changedNanoseconds = Timestamp.nanoseconds(change)
     }
 }
 

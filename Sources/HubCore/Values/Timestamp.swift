@@ -1,4 +1,4 @@
-import Libc
+package import Libc
 
 /// Times as seconds since 1970 in UTC, written and read as ISO 8601, the form of the Hub and of `--json`.
 package enum Timestamp {
@@ -7,6 +7,22 @@ package enum Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// Now in whole nanoseconds, for comparing with those of files.
+    package static var nowNanoseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return nanoseconds(time)
+    }
+
+    /// Whole nanoseconds since 1970. Of times before 1933 and after 2225 the nearest of these, so that the difference of two
+    /// fits as well: a clock and a file may show any time.
+    package static func nanoseconds(_ time: timespec) -> Int64 {
+        let (seconds, isTooFar) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+        let limit = Int64(1) << 60
+        guard !isTooFar else { return time.tv_sec < 0 ? -limit : .max - limit }
+        return min(max(seconds, -limit), .max - limit - 1_000_000_000) + Int64(time.tv_nsec)
     }
 
     /// `2026-01-02T03:04:05Z`; fractions are cut off.

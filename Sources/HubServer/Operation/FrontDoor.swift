@@ -46,7 +46,8 @@ package struct FrontDoor: HTTPHandler {
         do throws(HTTPFault) {
             guard try access.admits(hosts: request.headers.all("Host")) else {
                 // RFC 9110, 15.5.20: this server does not serve that name.
-                throw HTTPFault(status: 421, reason: "this server does not serve that Host")
+                throw HTTPFault(
+                    status: 421, reason: "this server does not serve that Host; --allow-host NAME adds one")
             }
             parts = try request.pathParts()
         } catch { throw .malformed(error) }

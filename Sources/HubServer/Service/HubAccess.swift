@@ -21,10 +21,15 @@ package struct HubAccess: Sendable {
     package var token: String?
     /// Further allowed `Host` names, lower case.
     package var names: Set<String>
+    /// Whether names are allowed that no public name server answers for, such as a container's `host.docker.internal`.
+    package var allowsPrivateNames: Bool
 
-    package init(_ policy: Policy, token: String? = nil, names: Set<String> = []) {
+    package init(
+        _ policy: Policy, token: String? = nil, names: Set<String> = [], allowsPrivateNames: Bool = false
+    ) {
         self.policy = policy
         self.token = token
+        self.allowsPrivateNames = allowsPrivateNames
         self.names = Set(names.map { $0.lowercased() })
     }
 
@@ -52,9 +57,13 @@ package struct HubAccess: Sendable {
             throw .malformed("the request needs one Host")
         }
         if policy == .checked { return true }
+        if allowsPrivateNames, Self.privateEndings.contains(where: name.hasSuffix) { return true }
         if policy == .loopback { return Self.isLoopback(name) || names.contains(name) }
         return name == "localhost" || Self.isAddress(name) || names.contains(name)
     }
+
+    /// RFC 6761, RFC 6762, and the top-level domain that ICANN reserved for private use in 2024. Ollama allows the same.
+    private static let privateEndings = [".localhost", ".local", ".internal"]
 
     /// The identity that a request's `Authorization` proves.
     func identity(_ headers: HTTPHeaders) -> HubIdentity {

@@ -46,7 +46,7 @@ struct ChatPrompt: Sendable {
         if let effort = options.reasoningEffort {
             try Self.set(effort, template, format, &inputs.variables)
         }
-        let rendered = try TemplateTools.render(messages, template, format, inputs)
+        let rendered = try TemplateMessages.render(messages, template, format, inputs)
         reading = AnswerReading(format: format, tools: tools)
         if let reasoning = format.reasoning {
             reading.beginsInReasoning = rendered.text.trimmed.hasSuffix(reasoning.opening.trimmed)

@@ -49,7 +49,7 @@ extension CheckRun {
             for finding in found { add(Self.placed(finding, name, part.label)) }
             return true
         }
-        let isSettled = blob.map { CheckMemory.isSettled($0, at: Int64(Timestamp.now * 1e9)) } ?? false
+        let isSettled = blob.map { CheckMemory.isSettled($0, at: Timestamp.nowNanoseconds) } ?? false
         let (path, isFull) = (file.path, options.isFull)
         let tensors = part.weights.tensors.filter { $0.file == number }
         let found = try attempt("values", file: name) { () throws(AIError) in

@@ -2,8 +2,8 @@ import HubCore
 
 /// A file whose weights are scanned.
 ///
-/// A cache blob is never changed in place, so it may be mapped. Any other file may be truncated meanwhile, and touching
-/// a missing mapped page raises SIGBUS, so it is read piece by piece.
+/// A cache blob is never changed in place, so it is mapped. Any other file may be truncated meanwhile, so it is read piece by
+/// piece: what is missing is then an error of the piece.
 final class ScannedFile: Sendable {
     let path: String
     private let file: FileDescriptor
@@ -31,4 +31,7 @@ final class ScannedFile: Sendable {
         }
         return UnsafeRawPointer(base)
     }
+
+    /// - Throws: ``ErrorCode/fileChanged`` if bytes given before were not the file's.
+    func checkIntact() throws(AIError) { try mapped?.checkIntact() }
 }

@@ -29,7 +29,8 @@ package struct ValueScan {
         self.isWhole = isWhole
     }
 
-    /// - Throws: ``ErrorCode/malformedModel`` if the file ends before a tensor does.
+    /// - Throws: ``ErrorCode/malformedModel`` if the file ends before a tensor does, ``ErrorCode/fileChanged`` if it was cut
+    ///   meanwhile.
     package func findings() throws(AIError) -> [CheckFinding] {
         let found = Lock<[Int: CheckFinding]>([:])
         let fault = Lock<AIError?>(nil)
@@ -55,6 +56,7 @@ package struct ValueScan {
             }
         }
         if let fault = fault.withLock({ $0 }) { throw fault }
+        try file.checkIntact()
         return found.withLock { $0.sorted { $0.key < $1.key }.map(\.value) } + unknown()
     }
 

@@ -24,7 +24,7 @@ struct ContextFitting {
         // The turn under way stays in any case.
         let most = transcript.turnCount - transcript.firstSentTurn - 1
         guard policy != .none, most > 0 else {
-            guard tokens < context else { throw FullContext(tokens, context).error }
+            guard tokens < context else { throw FullContext(tokens, context).error() }
             return nil
         }
         let room = policy == .summarize ? Self.summaryTokens(context) : 0
@@ -36,7 +36,7 @@ struct ContextFitting {
             contextTokens: context, summary: nil)
         if policy == .summarize { shortening.summary = try await summary(of: transcript, dropped, context) }
         let left = try await count(transcript.messages(droppingTurns: dropped, summary: shortening.summary))
-        guard left < context else { throw FullContext(left, context).error }
+        guard left < context else { throw FullContext(left, context).error() }
         return shortening
     }
 

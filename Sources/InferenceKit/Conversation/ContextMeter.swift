@@ -26,7 +26,7 @@ struct ContextMeter: Sendable {
         let tools = options.tools.reduce(0) { $0 + $1.text().utf8.count }
         return messages.reduce(tools) { sum, message in
             let calls = message.toolCalls.reduce(0) {
-                $0 + $1.name.utf8.count + JSON.object($1.arguments).text().utf8.count
+                $0 + $1.name.utf8.count + $1.argumentText.utf8.count
             }
             return sum + 12 + (message.content?.utf8.count ?? 0) + calls
         }

@@ -36,9 +36,9 @@ public struct FullContext: Error, Sendable, Hashable {
         (self.promptTokens, self.contextTokens) = (promptTokens, contextTokens)
     }
 
-    var error: AIError {
+    /// - Parameter what: `the prompt`.
+    func error(of what: String = "the conversation") -> AIError {
         AIError(
-            .contextFull,
-            "the conversation has \(promptTokens) tokens; the context has room for \(contextTokens)", cause: self)
+            .contextFull, "\(what) has \(promptTokens) tokens; the context has room for \(contextTokens)", cause: self)
     }
 }

@@ -19,7 +19,7 @@ extension Transcript {
                 )
             case .assistant where !message.toolCalls.isEmpty:
                 let calls = message.toolCalls.map {
-                    GeneratedToolCall(id: $0.id, name: $0.name, arguments: JSON.object($0.arguments).text())
+                    GeneratedToolCall(id: $0.id, name: $0.name, arguments: $0.argumentText)
                 }
                 entries.append(.toolCalls(ToolCalls(calls: calls, text: text, reasoning: message.reasoning)))
             case .assistant:

@@ -44,6 +44,7 @@ struct EmbeddingRun {
             results[index] = EmbeddingResult(
                 vector: options.normalizes ? SentenceLayers.unit(vector) : vector, tokenCount: count)
         }
+        try layers.checkIntact()
         for result in results { _ = try result?.vector.checkedFinite() }
         return results.compactMap { $0 }
     }

@@ -58,7 +58,7 @@ struct EncoderRun {
         let (model, workspace) = (model.model, workspace)
         var results = [[Float]](repeating: [], count: texts.count)
         guard let rows = model.description.head?.rows else { return results }
-        try run(texts, isCancelled) { pieces in
+        try run(texts, isCancelled) { pieces throws(AIError) in
             var owners: [Int] = []
             var ranges: [Range<Int>] = []
             func add(_ piece: Piece, _ range: Range<Int>) {
@@ -76,7 +76,8 @@ struct EncoderRun {
                     add(piece, piece.rows)
                 }
             }
-            for (text, outputs) in zip(owners, model.outputs(texts: ranges, workspace)) { results[text] += outputs }
+            let outputs = try model.outputs(texts: ranges, workspace)
+            for (text, outputs) in zip(owners, outputs) { results[text] += outputs }
         }
         for outputs in results { _ = try outputs.checkedFinite() }
         return results
@@ -90,7 +91,7 @@ struct EncoderRun {
     }
 
     private mutating func run(
-        _ texts: [TokenizedText], _ isCancelled: () -> Bool, _ give: ([Piece]) -> Void
+        _ texts: [TokenizedText], _ isCancelled: () -> Bool, _ give: ([Piece]) throws(AIError) -> Void
     ) throws(AIError) {
         // By length: the texts of a step are then alike, which suits caches and threads.
         var rest = texts.indices.sorted { texts[$0].ids.count < texts[$1].ids.count }[...]
@@ -107,12 +108,12 @@ struct EncoderRun {
                 guard rows <= workspace.rows, count < mostTogether else { break }
                 count += 1
             }
-            give(step(rest.prefix(count), texts))
+            try give(try step(rest.prefix(count), texts))
             rest = rest.dropFirst(count)
         }
     }
 
-    private mutating func step(_ indices: ArraySlice<Int>, _ texts: [TokenizedText]) -> [Piece] {
+    private mutating func step(_ indices: ArraySlice<Int>, _ texts: [TokenizedText]) throws(AIError) -> [Piece] {
         while caches.count < indices.count {
             let d = model.model.description
             caches.append(
@@ -137,20 +138,20 @@ struct EncoderRun {
             }
             pieces.append(Piece(text: index, rows: start..<step.count, start: 0, isLast: true))
         }
-        model.model.run(step, workspace)
+        try model.model.run(step, workspace)
         return pieces
     }
 
     /// A text that a decoder reads in several steps.
     private func long(
-        _ ids: [Int], _ index: Int, _ isCancelled: () -> Bool, _ give: ([Piece]) -> Void
+        _ ids: [Int], _ index: Int, _ isCancelled: () -> Bool, _ give: ([Piece]) throws(AIError) -> Void
     ) throws(AIError) {
         var start = 0
         let (source, ids) = model.read(ids)
         try model.session().run(
             anew: ids, answering: source, workspace, logitsFrom: .max, isCancelled: isCancelled
-        ) { count in
-            give([Piece(text: index, rows: 0..<count, start: start, isLast: start + count == ids.count)])
+        ) { count throws(AIError) in
+            try give([Piece(text: index, rows: 0..<count, start: start, isLast: start + count == ids.count)])
             start += count
         } _: { _, _ in
         }

@@ -46,7 +46,7 @@ extension Forecaster {
                 for row in session.rows([id], logitsFrom: 0) { step.append(row) }
             }
             var fault: AIError?
-            model.run(step, workspace) { row, logits in
+            try model.run(step, workspace) { row, logits in
                 do throws(AIError) { paths[row].append(try samplers[row].next(logits)) } catch { fault = error }
             }
             if let fault { throw fault }

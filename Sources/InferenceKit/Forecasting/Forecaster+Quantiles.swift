@@ -10,7 +10,7 @@ extension Forecaster {
         let read = rows
         return try await queue.run { [self] isCancelled throws(AIError) in
             if isCancelled() { throw AIError(.cancelled, "interrupted") }
-            let values = d.hasDecoder ? answer(read) : complete(read, d, length)
+            let values = d.hasDecoder ? try answer(read) : try complete(read, d, length)
             // Of each row all values of the first share, then those of the next.
             let size = values[0].count / d.levels.count
             return Forecast(
@@ -22,30 +22,30 @@ extension Forecaster {
     }
 
     /// One step of a decoder that answers what an encoder reads.
-    private func answer(_ rows: [(id: Int, patch: [Float]?)]) -> [[Float]] {
+    private func answer(_ rows: [(id: Int, patch: [Float]?)]) throws(AIError) -> [[Float]] {
         let session = Session(model, context: 1, format: format)
         session.begin([start], sharing: SourceText(rows: rows))
         session.grow(to: 1)
         var values: [[Float]] = []
-        model.run(Step(session.rows([start], logitsFrom: 0)), workspace) { values.append(Array($1)) }
+        try model.run(Step(session.rows([start], logitsFrom: 0)), workspace) { values.append(Array($1)) }
         return values
     }
 
     /// What an encoder makes of rows for the future, which it reads behind those of the series.
     private func complete(_ read: [(id: Int, patch: [Float]?)], _ d: ForecastSettings.Quantiles, _ length: Int)
-        -> [[Float]]
+        throws(AIError) -> [[Float]]
     {
         let future = SeriesPatches.future(d, (length + d.size - 1) / d.size)
         let rows = read + future.map { (0, $0) }
         let cache = KeyValueCache(
             model.description.cacheShapes, format: format.kernel, capacity: rows.count)
-        model.run(
+        try model.run(
             Step(
                 rows.enumerated().map {
                     StepRow(
                         cache: cache, position: $0.offset, id: $0.element.id, length: rows.count,
                         wantsLogits: false, patch: $0.element.patch)
                 }), workspace)
-        return model.outputs(texts: (read.count..<rows.count).map { $0..<$0 + 1 }, workspace)
+        return try model.outputs(texts: (read.count..<rows.count).map { $0..<$0 + 1 }, workspace)
     }
 }

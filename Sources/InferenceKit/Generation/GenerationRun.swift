@@ -108,6 +108,7 @@ final class GenerationRun: StepClient, @unchecked Sendable {
 
     func take(_ row: Int, _ logits: Logits) {
         guard !isEnded, let session, isNext(row, session) else { return }
+        guard config.maxTokens > 0 else { return end(.length) }
         do throws(AIError) {
             let id = try sampler.next(logits)
             sequence.append(id)
@@ -115,9 +116,19 @@ final class GenerationRun: StepClient, @unchecked Sendable {
             accept(id, logits)
             addForced()
         } catch {
-            isEnded = true
-            job.end(.failure(error))
+            end(error)
         }
+    }
+
+    func fail(_ error: AIError) {
+        if !isEnded { end(error) }
+        session?.keep([])
+        release()
+    }
+
+    private func end(_ error: AIError) {
+        isEnded = true
+        job.end(.failure(error))
     }
 
     /// Whether a row of the current step is the one of the last token: after a guess only if all guesses were right.
@@ -128,7 +139,7 @@ final class GenerationRun: StepClient, @unchecked Sendable {
 
     /// Adds the tokens that must come now, which needs no logits, and ends a text to which nothing can be added.
     private func addForced() {
-        guard let grammar, !isEnded else { return }
+        guard let grammar, !isEnded, config.maxTokens > 0 else { return }
         // Whoever wants log probabilities gets those of every token.
         for id in config.topLogprobs == nil ? grammar.forced() : [] {
             sampler.remember(id)

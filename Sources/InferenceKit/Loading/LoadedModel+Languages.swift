@@ -64,8 +64,7 @@ extension LoadedModel {
                 }
             }
             guard ids.count <= context else {
-                throw AIError(
-                    .invalidInput, "the prompt has \(ids.count) tokens; the context has room for \(context)")
+                throw FullContext(ids.count, context).error(of: "the prompt")
             }
             // Where answers begin with a language, it is the only token before them.
             return (ids, answerStart.prefix(1).filter { !isLanguage($0) } + [try token(of: target)])

@@ -114,13 +114,13 @@ struct LoadedModel: Sendable {
 
     /// The prompt's ids, with special tokens of the tokenizer's post-processor if requested.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` for a prompt without tokens or longer than the context,
-    ///   ``ErrorCode/malformedModel`` for an id that the model has no embedding for.
+    /// - Throws: ``ErrorCode/invalidInput`` for a prompt without tokens, ``ErrorCode/contextFull`` for one longer than the
+    ///   context, ``ErrorCode/malformedModel`` for an id that the model has no embedding for.
     func promptIDs(_ prompt: String, _ addsSpecialTokens: Bool) throws(AIError) -> [Int] {
         let ids = try tokenizer.encode(prompt, addSpecialTokens: addsSpecialTokens)
         guard !ids.isEmpty else { throw AIError(.invalidInput, "the prompt has no tokens") }
         guard ids.count <= context else {
-            throw AIError(.invalidInput, "the prompt has \(ids.count) tokens; the context has room for \(context)")
+            throw FullContext(ids.count, context).error(of: "the prompt")
         }
         try checkEmbedded(ids)
         return ids

@@ -18,6 +18,8 @@ struct SentenceLayers: Sendable {
     }
 
     private var layers: [Layer] = []
+    /// The mapped files of the weights.
+    private var files: [MappedFile] = []
     /// The length of the vectors.
     private(set) var width: Int
 
@@ -35,12 +37,14 @@ struct SentenceLayers: Sendable {
             case .unit: layers.append(.unit)
             case .norm(let folder):
                 let source = try Self.weights(folder)
+                files += source.files
                 layers.append(
                     .norm(
                         weight: try source.vector("norm.weight", self.width),
                         bias: try source.vector("norm.bias", self.width)))
             case .dense(let folder, let outputs, let hasBias, let activation, let isResidual):
                 let source = try Self.weights(folder)
+                files += source.files
                 let columns = self.width
                 func linear(_ name: String, hasBias: Bool) throws(AIError) -> Linear {
                     Linear(
@@ -55,6 +59,8 @@ struct SentenceLayers: Sendable {
                 self.width = outputs
             }
         }
+        // Some weights were copied.
+        try files.checkIntact()
     }
 
     private static func weights(_ folder: String) throws(AIError) -> TensorSource {
@@ -62,6 +68,9 @@ struct SentenceLayers: Sendable {
         guard try FileSystem.linkStatus(path) == nil else { return try TensorSource(file: path) }
         return try TensorSource(file: Path.join(folder, TorchFolder.singleName))
     }
+
+    /// - Throws: ``ErrorCode/fileChanged`` if weights could not be read: then no vector is right.
+    func checkIntact() throws(AIError) { try files.checkIntact() }
 
     /// A pooled vector after all layers.
     func apply(_ pooled: [Float], _ team: ComputeTeam) -> [Float] {

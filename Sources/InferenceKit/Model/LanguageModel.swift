@@ -103,9 +103,8 @@ public final class LanguageModel: Sendable {
     func generate(
         messages: [Message], _ options: ChatTemplate.Options, _ templates: ChatTemplates?, config: GenerateConfig
     ) -> GenerationStream {
-        let folder = inspection.folder
-        return generate(false, config) { () throws(AIError) in
-            (try Self.prompt(messages, options, templates, folder), nil)
+        generate(false, config) { [tokenizer, folder = inspection.folder] () throws(AIError) in
+            (try Self.prompt(messages, options, templates, folder, tokenizer), nil)
         }
     }
 
@@ -125,6 +124,13 @@ public final class LanguageModel: Sendable {
         try await queue.run { [tokenizer, folder = inspection.folder] _ throws(AIError) in
             try ChatPrompt(messages, options, templates: templates, folder: folder, tokenizer: tokenizer)
         }
+    }
+
+    /// The prompt that a conversation comes to when it is answered.
+    ///
+    /// - Throws: What ``LocalModel/stream(messages:options:config:)`` throws of the conversation.
+    package func prompt(for messages: [Message], _ options: ChatOptions) async throws(AIError) -> String {
+        try await chatPrompt(for: messages, options).text
     }
 
     private func generate(
@@ -156,13 +162,15 @@ public final class LanguageModel: Sendable {
     public func prompt(
         for messages: [Message], _ options: ChatTemplate.Options = ChatTemplate.Options()
     ) async throws(AIError) -> String {
-        let folder = inspection.folder
         // A template may take seconds before it hits its limits.
-        return try await queue.run { _ throws(AIError) in try Self.prompt(messages, options, nil, folder) }
+        try await queue.run { [tokenizer, folder = inspection.folder] _ throws(AIError) in
+            try Self.prompt(messages, options, nil, folder, tokenizer)
+        }
     }
 
     private static func prompt(
-        _ messages: [Message], _ options: ChatTemplate.Options, _ templates: ChatTemplates?, _ folder: String
+        _ messages: [Message], _ options: ChatTemplate.Options, _ templates: ChatTemplates?, _ folder: String,
+        _ tokenizer: Tokenizer
     ) throws(AIError) -> String {
         guard messages.allSatisfy({ $0.images.isEmpty }) else {
             throw AIError(
@@ -172,7 +180,13 @@ public final class LanguageModel: Sendable {
         guard let templates = chosen else {
             throw .unsupported(folder, "the model has no chat template")
         }
-        return try templates.render(json: messages.map(\.json), options).text
+        let template = try templates.template(hasTools: options.tools != nil)
+        var options = options
+        for (name, token) in templates.specialTokens.members where options.variables[name] == nil {
+            options.variables[name] = token
+        }
+        let format = AnswerFormat(template: template.source, tokenizer: tokenizer)
+        return try TemplateMessages.render(messages, template, format, options).text
     }
 
     /// The logits of the position after a prompt, one for each token of the vocabulary.

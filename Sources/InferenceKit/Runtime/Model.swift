@@ -19,6 +19,8 @@ final class Model: Sendable {
     private let encoder: Model?
     /// Where each layer's state begins among those of a text.
     private let stateStarts: [Int]
+    /// The mapped files of the weights.
+    private let files: [MappedFile]
 
     /// Finds every tensor of the description.
     ///
@@ -29,6 +31,8 @@ final class Model: Sendable {
     {
         let table = TensorTable(d, names, source)
         try self.init(d, table, tokens: nil, team, isWhole: true)
+        // Some weights were copied.
+        try files.checkIntact()
     }
 
     /// - Parameters:
@@ -39,6 +43,7 @@ final class Model: Sendable {
         isWhole: Bool = false
     ) throws(AIError) {
         description = d
+        files = table.source.files
         embedding = try EmbeddingBlock(d.embedding, tokens: tokens, table)
         if let read = d.encoder {
             let tokens = read.embedding.isOwn ? nil : embedding.tokens
@@ -93,13 +98,14 @@ final class Model: Sendable {
     /// Computes a step of at most the workspace's number of rows.
     ///
     /// - Parameter logits: gets the index of each row that wants logits, in order, and them; they are valid only there.
-    func run(_ step: Step, _ w: Workspace, logits: (Int, Logits) -> Void = { _, _ in }) {
+    /// - Throws: ``ErrorCode/fileChanged`` if weights could not be read: then no logits were given that they are part of.
+    func run(_ step: Step, _ w: Workspace, logits: (Int, Logits) -> Void = { _, _ in }) throws(AIError) {
         precondition(!step.isEmpty && step.count <= w.rows)
         precondition(step.rows.allSatisfy { (0..<description.vocabulary).contains($0.id) })
         for (index, row) in step.rows.enumerated() {
             // The last of a sequence's rows makes room for all.
             guard index + 1 == step.count || step.rows[index + 1].cache !== row.cache else { continue }
-            if let source = row.cache.source, source.kept == nil { read(source, row.cache, w) }
+            if let source = row.cache.source, source.kept == nil { try read(source, row.cache, w) }
             row.cache.prepare(upTo: description.isCausal ? row.position + 1 : row.length)
         }
         for (rotary, angles) in zip(rotaries, w.angles) {
@@ -116,15 +122,16 @@ final class Model: Sendable {
         }
         streams?.leave(rows: step.count, w)
         for row in step.rows where description.isCausal { row.cache.advance(to: row.position + 1) }
-        computeLogits(step, w, logits)
+        try files.checkIntact()
+        try computeLogits(step, w, logits)
     }
 
     /// Reads a text, at most as long as the encoder's workspace has rows, in a step of its own.
-    private func read(_ source: SourceText, _ cache: KeyValueCache, _ w: Workspace) {
+    private func read(_ source: SourceText, _ cache: KeyValueCache, _ w: Workspace) throws(AIError) {
         guard let encoder, let inner = w.encoder else { preconditionFailure("there is no encoder") }
         let count = source.rows.count
         let own = KeyValueCache(encoder.description.cacheShapes, format: cache.format, capacity: count)
-        encoder.run(
+        try encoder.run(
             Step(
                 source.rows.enumerated().map {
                     StepRow(
@@ -139,11 +146,13 @@ final class Model: Sendable {
             }
         }
         kept.advance(to: count)
+        // A text that was read wrong is not kept.
+        try files.checkIntact()
         source.kept = kept
     }
 
     /// The head is the largest matrix of a small model, so only the rows that want logits go through it.
-    private func computeLogits(_ step: Step, _ w: Workspace, _ give: (Int, Logits) -> Void) {
+    private func computeLogits(_ step: Step, _ w: Workspace, _ give: (Int, Logits) -> Void) throws(AIError) {
         let wanted = step.rows.indices.filter { step.rows[$0].wantsLogits }
         guard let head, !wanted.isEmpty else { return }
         let (width, outputs) = (description.width, description.outputs)
@@ -156,6 +165,7 @@ final class Model: Sendable {
             }
             finalNorm?.apply(w.branch.start, rows: piece.count, w.team, into: w.branch.start)
             head.apply(w.branch, rows: piece.count, w)
+            try files.checkIntact()
             for (place, index) in piece.enumerated() {
                 give(index, Logits(start: w.logitsStart + place * outputs, count: outputs))
             }
@@ -172,7 +182,9 @@ final class Model: Sendable {
     /// head takes the text as one.
     ///
     /// - Parameter texts: the rows of each text in the step; or, where the head takes each row, those that are wanted.
-    func outputs(texts: [Range<Int>], _ w: Workspace) -> [[Float]] {
+    ///
+    /// - Throws: ``ErrorCode/fileChanged`` if weights could not be read.
+    func outputs(texts: [Range<Int>], _ w: Workspace) throws(AIError) -> [[Float]] {
         guard let head, let pooling = description.head?.rows else { return texts.map { _ in [] } }
         let inputs: [[Range<Int>]] = texts.map { text in
             switch pooling {
@@ -193,6 +205,7 @@ final class Model: Sendable {
             head.apply(w.branch, rows: piece.count, w)
             all += UnsafeBufferPointer(start: w.logitsStart, count: piece.count * outputs)
         }
+        try files.checkIntact()
         var start = 0
         return inputs.map { rows in
             defer { start += rows.count * outputs }

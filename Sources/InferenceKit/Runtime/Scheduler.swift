@@ -12,6 +12,8 @@ protocol StepClient: AnyObject, Sendable {
     func take(_ row: Int, _ logits: Logits)
     /// The rows last asked for are computed.
     func stepEnded()
+    /// They could not be; it wants no more rows.
+    func fail(_ error: AIError)
 }
 
 /// The one thread that computes with a model. New tokens of all texts go into each step, and beside them a piece of one
@@ -106,10 +108,14 @@ final class Scheduler: Sendable {
         clients = left
         guard !step.isEmpty else { return }
         var next = 0
-        model.run(step, workspace) { index, logits in
-            while next + 1 < places.count, places[next + 1].first <= index { next += 1 }
-            places[next].client.take(index - places[next].first, logits)
+        do throws(AIError) {
+            try model.run(step, workspace) { index, logits in
+                while next + 1 < places.count, places[next + 1].first <= index { next += 1 }
+                places[next].client.take(index - places[next].first, logits)
+            }
+            for place in places { place.client.stepEnded() }
+        } catch {
+            for place in places { place.client.fail(error) }
         }
-        for place in places { place.client.stepEnded() }
     }
 }

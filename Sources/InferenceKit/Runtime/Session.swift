@@ -101,11 +101,11 @@ final class Session {
     ///   - first: the position from which on logits are wanted.
     ///   - each: called after each piece with its number of rows.
     ///   - logits: gets a position and its logits.
-    /// - Throws: ``ErrorCode/cancelled``.
+    /// - Throws: ``ErrorCode/cancelled``, ``ErrorCode/fileChanged``.
     func run(
         anew text: [Int], answering source: [Int] = [], _ w: Workspace, logitsFrom first: Int,
         isCancelled: () -> Bool,
-        each: (Int) -> Void = { _ in }, _ logits: (Int, Logits) -> Void
+        each: (Int) throws(AIError) -> Void = { _ in }, _ logits: (Int, Logits) -> Void
     ) throws(AIError) {
         truncate(to: 0)
         begin(text, answering: source)
@@ -113,8 +113,8 @@ final class Session {
         while ids.count < text.count {
             if isCancelled() { throw AIError(.cancelled, "interrupted") }
             let (start, piece) = (ids.count, Array(text[ids.count...].prefix(w.rows)))
-            model.run(Step(rows(piece, logitsFrom: max(0, first - start))), w) { logits(start + $0, $1) }
-            each(piece.count)
+            try model.run(Step(rows(piece, logitsFrom: max(0, first - start))), w) { logits(start + $0, $1) }
+            try each(piece.count)
             keep(piece)
         }
     }

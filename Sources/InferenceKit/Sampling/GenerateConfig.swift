@@ -1,39 +1,40 @@
-package import HubCore
 public import HubGrammar
 
 /// How text is generated. Every field is honoured; a value out of range is ``ErrorCode/invalidInput``.
 ///
 /// They act on the logits in the order of transformers: bias, penalties, temperature, top-k, top-p, min-p, typical.
 public struct GenerateConfig: Sendable, Hashable {
-    /// Maximum number of tokens, from 1; the model's context may end it sooner.
+    /// Maximum number of tokens; the model's context may end it sooner. 0 reads the prompt alone.
     public var maxTokens: Int
-    /// Divides the logits; 0 always takes the likeliest token.
+    /// Divides the logits, 0 to 100; 0 always takes the likeliest token.
     public var temperature: Double
     /// Only the k likeliest tokens, from 1; nil for all.
     public var topK: Int?
-    /// Only the likeliest tokens that together reach this probability, above 0 to 1; nil for all.
+    /// Only the likeliest tokens that together reach this probability, 0 to 1, at least one; nil for all.
     public var topP: Double?
     /// Only tokens at least this likely compared with the likeliest, 0 to 1; nil for all.
     public var minP: Double?
-    /// Only the tokens whose surprise is nearest to the expected one and that together reach this probability, above 0
-    /// to 1 (https://arxiv.org/abs/2202.00666); nil for all.
+    /// Only the tokens whose surprise is nearest to the expected one and that together reach this probability, 0
+    /// to 1, at least one (https://arxiv.org/abs/2202.00666); nil for all.
     public var typicalP: Double?
     /// Added to the logits of tokens, by id, -1000 to 1000; -100 practically bans a token.
     public var logitBias: [Int: Double]
     /// Divides positive and multiplies negative logits of every token in the prompt or the text so far
-    /// (https://arxiv.org/abs/1909.05858); above 0, 1 for none.
+    /// (https://arxiv.org/abs/1909.05858); 0.01 to 100, 1 for none.
     public var repetitionPenalty: Double
-    /// Subtracted from a token's logit for each time it was generated; 0 for none.
+    /// Subtracted from a token's logit for each time it was generated, -100 to 100; 0 for none.
     public var frequencyPenalty: Double
-    /// Subtracted once from the logit of a generated token; 0 for none.
+    /// Subtracted once from the logit of a generated token, -100 to 100; 0 for none.
     public var presencePenalty: Double
-    /// Texts that end the generation; they are not part of the text.
+    /// How many of the last tokens the penalties look at; nil for all, 0 for none.
+    public var penaltyWindow: Int?
+    /// Texts that end the generation, at most 64; they are not part of the text.
     public var stopSequences: [String]
     /// The random seed; nil for a random one, which the result reports.
     public var seed: UInt64?
     /// Whether generation continues past the model's end token.
     public var ignoresEndOfSequence: Bool
-    /// The number of alternatives reported with log probabilities per token; nil for no log probabilities.
+    /// The number of alternatives reported with log probabilities per token, at most 20; nil for no log probabilities.
     public var topLogprobs: Int?
     /// Whether tokens are guessed from the text itself and verified several at once. It changes nothing but the time.
     public var speculates: Bool
@@ -80,33 +81,6 @@ public struct GenerateConfig: Sendable, Hashable {
 
     /// Whether sampling is deterministic without a seed.
     public var isGreedy: Bool { temperature == 0 }
-
-    /// - Parameter vocabulary: the number of tokens, if known: an id of a bias must be below.
-    /// - Throws: ``ErrorCode/invalidInput`` for the first field that is out of range.
-    package func validate(vocabulary: Int = .max) throws(AIError) {
-        func check(_ holds: Bool, _ what: String) throws(AIError) {
-            if !holds { throw AIError(.invalidInput, what) }
-        }
-        try check(maxTokens >= 1, "max tokens must be at least 1, not \(maxTokens)")
-        try check(temperature >= 0 && temperature <= 1000, "temperature must be 0 or more, not \(temperature)")
-        try check(topK ?? 1 >= 1, "top-k must be at least 1, not \(topK ?? 0)")
-        try check(topP.map { $0 > 0 && $0 <= 1 } ?? true, "top-p must be above 0 and at most 1, not \(topP ?? 0)")
-        try check(minP.map { $0 >= 0 && $0 <= 1 } ?? true, "min-p must be from 0 to 1, not \(minP ?? 0)")
-        try check(
-            typicalP.map { $0 > 0 && $0 <= 1 } ?? true,
-            "typical-p must be above 0 and at most 1, not \(typicalP ?? 0)")
-        for (id, bias) in logitBias.sorted(by: { $0.key < $1.key }) {
-            try check(id >= 0 && id < vocabulary, "the logit bias names token \(id); the model has no such token")
-            try check(abs(bias) <= 1000, "the logit bias \(bias) of token \(id) is out of range")
-        }
-        try check(
-            repetitionPenalty > 0 && repetitionPenalty <= 1000,
-            "the repetition penalty must be above 0, not \(repetitionPenalty)")
-        try check(abs(frequencyPenalty) <= 1000, "the frequency penalty \(frequencyPenalty) is out of range")
-        try check(abs(presencePenalty) <= 1000, "the presence penalty \(presencePenalty) is out of range")
-        try check(!stopSequences.contains(""), "a stop sequence is empty")
-        try check(topLogprobs.map { (0...1000).contains($0) } ?? true, "top logprobs must be from 0 to 1000")
-    }
 }
 
 extension GenerateConfig {
@@ -140,6 +114,8 @@ extension GenerateConfig {
     public func frequencyPenalty(_ value: Double) -> GenerateConfig { with { $0.frequencyPenalty = value } }
     /// This with another ``presencePenalty``.
     public func presencePenalty(_ value: Double) -> GenerateConfig { with { $0.presencePenalty = value } }
+    /// This with another ``penaltyWindow``.
+    public func penaltyWindow(_ value: Int?) -> GenerateConfig { with { $0.penaltyWindow = value } }
     /// This with other ``stopSequences``.
     public func stopSequences(_ value: [String]) -> GenerateConfig { with { $0.stopSequences = value } }
     /// This with another ``seed``.

@@ -3,6 +3,8 @@ import HubCore
 import Libc
 
 /// Samples tokens from logits according to a ``GenerateConfig``. The same seed gives the same tokens.
+///
+/// Whatever the settings leave, the likeliest token is among it: a choice always ends with a token.
 struct Sampler {
     private struct Candidate {
         var id: Int
@@ -16,8 +18,7 @@ struct Sampler {
 
     private let config: GenerateConfig
     private var random: Xoshiro256
-    private var seen: Set<Int>
-    private var counts: [Int: Int] = [:]
+    private var penalties: Penalties
     private let mask: (any TokenMask)?
 
     /// - Parameters:
@@ -27,7 +28,7 @@ struct Sampler {
         self.config = config
         self.mask = mask
         random = Xoshiro256(seed: seed)
-        seen = Set(prompt)
+        penalties = Penalties(config, prompt: prompt)
     }
 
     /// Chooses the next token and remembers it.
@@ -45,18 +46,17 @@ struct Sampler {
 
     /// Counts a token as chosen that nothing else could have been.
     mutating func remember(_ id: Int) {
-        seen.insert(id)
-        counts[id, default: 0] += 1
+        penalties.add(id)
         mask?.accept(id)
     }
 
     private mutating func choose(_ logits: UnsafeBufferPointer<Float>, _ likeliest: Int) throws(AIError) -> Int {
         guard changesLogits else {
-            return config.isGreedy ? likeliest : draw(Self.weights(logits, config), &random)
+            return config.isGreedy ? likeliest : draw(logits, likeliest)
         }
         var changed = Array(logits)
-        for (id, bias) in config.logitBias where id < changed.count { changed[id] += Float(bias) }
-        penalise(&changed)
+        for (id, bias) in config.logitBias where changed.indices.contains(id) { changed[id] += Float(bias) }
+        penalties.apply(to: &changed)
         if let mask {
             try changed.withUnsafeMutableBufferPointer { buffer throws(AIError) in try mask.ban(in: buffer) }
         }
@@ -64,35 +64,27 @@ struct Sampler {
         guard best < changed.count, changed[best] > -.infinity else {
             throw AIError(.generationFailed, "no token is allowed here")
         }
-        return config.isGreedy
-            ? best : draw(changed.withUnsafeBufferPointer { Self.weights($0, config) }, &random)
+        return config.isGreedy ? best : changed.withUnsafeBufferPointer { draw($0, best) }
     }
 
-    private var changesLogits: Bool {
-        config.repetitionPenalty != 1 || config.frequencyPenalty != 0 || config.presencePenalty != 0
-            || !config.logitBias.isEmpty || mask != nil
-    }
+    private var changesLogits: Bool { penalties.isOn || !config.logitBias.isEmpty || mask != nil }
 
-    private func penalise(_ logits: inout [Float]) {
-        if config.repetitionPenalty != 1 {
-            for id in seen where id < logits.count {
-                let penalty = Float(config.repetitionPenalty)
-                logits[id] = logits[id] > 0 ? logits[id] / penalty : logits[id] * penalty
-            }
-        }
-        for (id, count) in counts {
-            logits[id] -= Float(config.frequencyPenalty) * Float(count) + Float(config.presencePenalty)
+    /// Probabilities up to a common factor, the likeliest being 1: each from 0 to 1, also beside infinite logits.
+    private static func weights(
+        _ logits: UnsafeBufferPointer<Float>, _ likeliest: Int, _ temperature: Double
+    ) -> [Double] {
+        let largest = Double(logits[likeliest])
+        return logits.map { logit in
+            if Double(logit) == largest { return 1 }
+            // A temperature near 0 overflows the quotient; exp then gives the limit, the likeliest token alone.
+            let weight = exp((Double(logit) - largest) / temperature)
+            return weight > 0 ? min(weight, 1) : 0
         }
     }
 
-    /// Probabilities up to a common factor, the likeliest being 1.
-    private static func weights(_ logits: UnsafeBufferPointer<Float>, _ config: GenerateConfig) -> [Double] {
-        let largest = Double(logits.max() ?? 0)
-        // A temperature near 0 overflows the quotient; exp then gives the limit, the likeliest token alone.
-        return logits.map { exp((Double($0) - largest) / config.temperature) }
-    }
-
-    private func draw(_ weights: [Double], _ random: inout Xoshiro256) -> Int {
+    /// - Parameter likeliest: the token with the largest logit, which is not -infinity.
+    private mutating func draw(_ logits: UnsafeBufferPointer<Float>, _ likeliest: Int) -> Int {
+        let weights = Self.weights(logits, likeliest, config.temperature)
         var candidates: [Candidate]
         if let k = config.topK {
             candidates = Self.largest(k, of: weights)
@@ -113,7 +105,7 @@ struct Sampler {
             if rest < 0 { return candidate.id }
         }
         // Rounding can leave a remainder; the last drawable candidate takes it.
-        return candidates.last { $0.weight > 0 }?.id ?? candidates[0].id
+        return candidates.last { $0.weight > 0 }?.id ?? likeliest
     }
 
     /// The candidates whose surprise is nearest to the entropy and that together reach a probability, in the order they
@@ -127,15 +119,16 @@ struct Sampler {
             .sorted { $0.distance != $1.distance ? $0.distance < $1.distance : $0.index < $1.index }
         var sum = 0.0
         var kept: Set<Int> = []
-        for (index, _) in order where sum < p * total {
+        for (index, _) in order where kept.isEmpty || sum < p * total {
             kept.insert(index)
             sum += candidates[index].weight
         }
         return candidates.enumerated().filter { kept.contains($0.offset) }.map(\.element)
     }
 
-    /// The k likeliest, in order.
+    /// The k likeliest, in order, at least one.
     private static func largest(_ k: Int, of weights: [Double]) -> [Candidate] {
+        let k = max(1, k)
         guard k < weights.count else { return sorted(weights, above: -1) }
         // Keeps k in a sorted list; most tokens of a vocabulary fail the first comparison.
         var kept: [Candidate] = []

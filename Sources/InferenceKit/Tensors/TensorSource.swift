@@ -5,7 +5,7 @@ import ModelFormats
 /// The tensors of a model in its mapped files: safetensors, with packed matrices as ``Packing`` says, or GGUF.
 struct TensorSource: Sendable {
     private let weights: StoredWeights
-    private let files: [MappedFile]
+    let files: [MappedFile]
     private let places: [String: Int]
     let quantization: QuantizationConfiguration?
     /// The first file, for errors about what is not there.
@@ -171,4 +171,9 @@ struct TensorSource: Sendable {
         else { throw .malformed(file.path, "the file changed while it was being opened") }
         return base + offset
     }
+}
+
+extension [MappedFile] {
+    /// - Throws: ``ErrorCode/fileChanged`` if one of them could not be read.
+    func checkIntact() throws(AIError) { for file in self { try file.checkIntact() } }
 }

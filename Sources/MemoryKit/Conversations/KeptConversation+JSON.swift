@@ -41,7 +41,8 @@ extension Message {
         let calls = (json["tool_calls"]?.array ?? []).compactMap { call -> ToolCall? in
             guard let name = call["function"]?["name"]?.string else { return nil }
             return ToolCall(
-                id: call["id"]?.string, name: name, arguments: call["function"]?["arguments"]?.object ?? [:])
+                id: call["id"]?.string, name: name, arguments: call["function"]?["arguments"]?.object ?? [:],
+                unreadArguments: call["function"]?["arguments"]?.string)
         }
         self.init(
             role: role, content: json["content"]?.string ?? parts?.first,
@@ -93,7 +94,7 @@ extension KeptConversation {
             text += "\n## \(who)\n\n"
             if let content = turn.message.content, !content.isEmpty { text += content + "\n" }
             for call in turn.message.toolCalls {
-                text += "\nCalls `\(call.name)` with `\(JSON.object(call.arguments).text())`\n"
+                text += "\nCalls `\(call.name)` with `\(call.argumentText)`\n"
             }
             if !turn.sources.isEmpty { text += "\n" }
             for (index, source) in turn.sources.enumerated() { text += "\(index + 1). \(source)\n" }

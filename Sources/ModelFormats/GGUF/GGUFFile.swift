@@ -8,10 +8,14 @@ package struct GGUFFile: Sendable {
     /// - Throws: ``ErrorCode/malformedModel``, ``ErrorCode/unsupportedModel``, or the error of the failed system call.
     package init(_ path: String) throws(AIError) {
         file = try MappedFile(path)
-        guard
-            case .header(let header) = try GGUFHeader.read(
-                file.bytes, fileSize: Int64(file.bytes.count), path: path)
-        else { throw .malformed(path, "the file is shorter than its header") }
+        // Zeros in place of what could not be read make other faults.
+        let read = Result { [file] () throws(AIError) in
+            try GGUFHeader.read(file.bytes, fileSize: Int64(file.bytes.count), path: path)
+        }
+        try file.checkIntact()
+        guard case .header(let header) = try read.get() else {
+            throw .malformed(path, "the file is shorter than its header")
+        }
         self.header = header
     }
 

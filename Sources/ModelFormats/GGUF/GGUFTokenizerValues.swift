@@ -33,19 +33,25 @@ package struct GGUFTokenizerValues {
         guard let array = value.array else { throw fault(key) }
         var texts: [[UInt8]] = []
         texts.reserveCapacity(array.count)
-        guard array.eachString(in: file.file.bytes, { texts.append(Array($0)) }) else { throw fault(key) }
+        let isRead = array.eachString(in: file.file.bytes) { texts.append(Array($0)) }
+        try file.file.checkIntact()
+        guard isRead else { throw fault(key) }
         return texts
     }
 
     package func numbers(_ key: String) throws(AIError) -> [GGUFValue] {
         guard let value = value(key) else { return [] }
-        guard let numbers = value.array?.values(in: file.file.bytes) else { throw fault(key) }
+        let numbers = value.array?.values(in: file.file.bytes)
+        try file.file.checkIntact()
+        guard let numbers else { throw fault(key) }
         return numbers
     }
 
     package func bytes(_ key: String) throws(AIError) -> [UInt8] {
         guard let value = value(key) else { return [] }
         guard let array = value.array, array.element.size == 1 else { throw fault(key) }
-        return Array(file.file.bytes[array.byteRange])
+        let bytes = Array(file.file.bytes[array.byteRange])
+        try file.file.checkIntact()
+        return bytes
     }
 }

@@ -42,7 +42,10 @@ package struct TorchFile: Sendable {
     ///   ``ErrorCode/malformedModel`` for an archive that cannot be read.
     package init(_ path: String) throws(AIError) {
         let file = try MappedFile(path)
-        self = try TorchFile(file.bytes, path: path)
+        let read = Result { () throws(AIError) in try TorchFile(file.bytes, path: path) }
+        // Zeros in place of what could not be read make other faults, or none.
+        try file.checkIntact()
+        self = try read.get()
     }
 
     package init(_ bytes: UnsafeRawBufferPointer, path: String) throws(AIError) {

@@ -110,7 +110,7 @@ struct ChatBody: Sendable {
         .object([
             "id": call.id.map { .string($0) }, "type": "function",
             "function": .object([
-                "name": .string(call.name), "arguments": .string(JSON.object(call.arguments).text()),
+                "name": .string(call.name), "arguments": .string(call.argumentText),
             ]),
         ])
     }

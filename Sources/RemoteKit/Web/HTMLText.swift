@@ -83,6 +83,7 @@ struct HTMLText {
             let content = takeRaw(name)
             if name == "title", title == nil, skipped == nil {
                 title = Self.line(HTMLEntities.decoded(String(decoding: content, as: UTF8.self)))
+                    .map { WebText.cut($0, to: WebText.titleLength) }
             }
             return
         }

@@ -4,6 +4,7 @@ import HubCore
 struct WebPage: Sendable, Hashable {
     /// Where it was in the end.
     var address: String
+    /// Its title, cut: a prompt has all of it.
     var title: String?
     var text: String
     /// Whether the page goes on beyond what was read.

@@ -49,9 +49,12 @@ struct WebSearch: Sendable {
             throw AIError(.protocolViolation, "the search engine does not answer as SearxNG does")
         }
         return results.prefix(Self.most).compactMap { result in
-            guard let address = result["url"]?.string, Origin(address) != nil else { return nil }
+            guard let address = result["url"]?.string, address.utf8.count <= WebText.addressBytes,
+                Origin(address) != nil
+            else { return nil }
             return Found(
-                address: address, title: result["title"]?.string ?? "", text: result["content"]?.string ?? "")
+                address: address, title: WebText.cut(result["title"]?.string ?? "", to: WebText.titleLength),
+                text: WebText.cut(result["content"]?.string ?? "", to: WebText.extractLength))
         }
     }
 }

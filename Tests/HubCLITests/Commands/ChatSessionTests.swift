@@ -121,6 +121,22 @@ import Testing
         #expect(result.status == 0 && figures(result.terminal).first.map { $0.prompt < 40 } == true)
     }
 
+    /// Reading weights that are not there any more would end the program (SIGBUS), whose terminal is guarded against faults, too.
+    @Test func weightsThatAreCutMakeNoAnswer() async throws {
+        let copy = try TemporaryFolder(linking: "tiny-shakespeare", except: ["model.safetensors"])
+        try copy.write("model.safetensors", Fixtures.bytes("tiny-shakespeare/model.safetensors"))
+        let process = try start("--max-tokens", "2", model: copy.path)
+        try await prompts(1, process)
+        process.write("Ho!\n")
+        try await prompts(2, process)
+        #expect(truncate(copy("model.safetensors"), 0) == 0)
+        process.write("Who goes there?\n")
+        try await process.wait(forText: "the file was cut, or could not be read, while it was in use")
+        try await prompts(3, process)
+        process.write("\u{4}")
+        #expect(try await process.wait().status == 0)
+    }
+
     @Test func interruptingEndsTheAnswerAndNotTheProgram() async throws {
         // The end token is banned, and a state space takes a text of any length: the answer would last for minutes.
         let process = try start(

@@ -77,6 +77,13 @@ final class Stage: Sendable {
     func start(
         _ words: String..., with variables: [String: String] = [:], terminal: RunningProcess.Terminal? = nil
     ) throws -> RunningProcess {
+        try start(words, with: variables, terminal: terminal)
+    }
+
+    /// The same with words that a test chooses.
+    func start(
+        _ words: [String], with variables: [String: String] = [:], terminal: RunningProcess.Terminal? = nil
+    ) throws -> RunningProcess {
         try RunningProcess(
             BuiltProduct.path(), words, environment: environment(with: variables), directory: machine.path,
             terminal: terminal)

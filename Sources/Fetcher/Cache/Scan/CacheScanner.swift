@@ -242,7 +242,7 @@ package struct CacheScanner {
 
     /// - Parameter record: the key of the cache's records.
     private func read(_ candidate: ScanCandidate, _ record: String?, detailed: Bool) throws(AIError) -> Reading {
-        let now = Int64(Timestamp.now * 1e9)
+        let now = Timestamp.nowNanoseconds
         var scanner = RepositoryScanner(
             candidate, store: store
         ) { [catalog] commit throws(AIError) in

@@ -42,7 +42,7 @@ struct FolderWalk {
         var result = Result()
         var level = [""]
         guard let top = try? OpenFolder.open(root) else { return result }
-        let now = Int64(Timestamp.now * 1e9)
+        let now = Timestamp.nowNanoseconds
         while !level.isEmpty {
             let chunk = max(1, min(64, level.count / 8))
             let parts = (level.count + chunk - 1) / chunk

@@ -182,7 +182,7 @@ package enum FileDigest {
         let digest = hasher.finish().hex
         guard try descriptor.status().fingerprint == status.fingerprint else { return nil }
         // A file written within the clock's tick could change again without a trace.
-        if Int64(Timestamp.now * 1e9) - status.changedNanoseconds > 100_000_000 {
+        if Timestamp.nowNanoseconds - status.changedNanoseconds > 100_000_000 {
             catalog.use { catalog throws(AIError) in
                 try catalog.remember(digest: digest, of: status.fingerprint)
             }

@@ -219,7 +219,7 @@ package final class Verifier: Sendable {
 
     private func note(_ claim: VerificationTarget.Claim, _ found: Found, _ target: Int) {
         // Changed so shortly ago, it could change again within the same tick of the file system's clock.
-        let isSettled = Int64(Timestamp.now * 1e9) - found.stamp.modified >= Self.settlingNanoseconds
+        let isSettled = Timestamp.nowNanoseconds - found.stamp.modified >= Self.settlingNanoseconds
         state.withLock { state in
             state.targets[target].result.checked += 1
             guard isSettled else { return }

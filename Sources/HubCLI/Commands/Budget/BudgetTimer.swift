@@ -11,7 +11,7 @@ struct BudgetTimer {
 
     /// The files and their texts; the last one is started.
     private func files() throws(AIError) -> [(path: String, text: String)] {
-        let program = try Self.program()
+        let program = try ProgramPath.own()
         // A timer runs without the variables of this shell.
         let own = [("HF_HUB_CACHE", cache), ("HUB_HOME", environment.stateDirectory)]
         guard (own.map(\.1) + [program]).allSatisfy({ !$0.contains { "\"\\".contains($0) || $0.isNewline } }) else {
@@ -88,20 +88,6 @@ struct BudgetTimer {
         #else
         "systemctl --user disable --now hub-budget.timer"
         #endif
-    }
-
-    /// The path of this program.
-    private static func program() throws(AIError) -> String {
-        #if os(Linux)
-        if let path = FileSystem.resolved("/proc/self/exe") { return path }
-        #else
-        var size: UInt32 = 4096
-        var buffer = [CChar](repeating: 0, count: Int(size))
-        if _NSGetExecutablePath(&buffer, &size) == 0, let path = FileSystem.resolved(String(cString: buffer)) {
-            return path
-        }
-        #endif
-        throw AIError(.ioError, "the path of this program is not known")
     }
 
     /// Writes the files; the path of the last.

@@ -132,8 +132,7 @@ extension ChatsCommand {
             for turn in kept.turns {
                 output.line()
                 for call in turn.message.toolCalls {
-                    let arguments = JSON.object(call.arguments).text()
-                    output.line(Styled("calls \(call.name) \(arguments)".printable, .faint))
+                    output.line(Styled("calls \(call.name) \(call.argumentText)".printable, .faint))
                 }
                 guard let text = turn.message.content, !text.isEmpty else { continue }
                 if turn.message.role == .tool {

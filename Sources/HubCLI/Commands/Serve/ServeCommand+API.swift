@@ -112,6 +112,7 @@ extension ServeCommand {
     static func doorAccess(_ request: Request) -> HubAccess {
         HubAccess(
             HubAccess.isLoopback(request.host.lowercased()) ? .loopback : .token,
-            names: request.names.union([request.host, Machine.hostName]))
+            names: request.names.union([request.host, Machine.hostName]),
+            allowsPrivateNames: request.api != nil)
     }
 }

@@ -49,7 +49,8 @@ extension ServeCommand {
         let session = try pageSession(context, request)
         let page = try await pageRoom(context, request, session, metrics)
         let setup = try await setup(context, request, session, metrics)
-        let inherited = inheritedSocket(context.environment)
+        let left = ServerRevival.socket
+        let inherited = left ?? inheritedSocket(context.environment)
         let (server, second) = try await Blocking.run {
             let door = FrontDoor(
                 rooms: [page].compactMap { $0 } + setup.rooms, access: setup.access, metrics: metrics,
@@ -66,21 +67,16 @@ extension ServeCommand {
                         page?.place.log.add(answered)
                     }, handler: door)
             }
-            return (server, try setup.began(server, log))
+            let second = try setup.began(server, log)
+            try ServerRevival.prepare(server)
+            return (server, second)
         }
-        var document: JSONObject = ["address": .string(server.address)]
-        for (key, value) in setup.document.members { document[key] = value }
-        if page != nil { document["page"] = .string("\(clientAddress(server))/") }
-        output.document(document)
-        output.value(server.address)
-        output.value("export " + setup.variables(clientAddress(server)).joined(separator: " "))
-        if page != nil { output.value("\(clientAddress(server))/") }
-        // The caller waits for the address, in either format.
-        output.publish()
-        try setup.announce(server.address)
+        // The address was said before the crash.
+        if left == nil { try say(server, setup, hasPage: page != nil, output) }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             context.interruption.onRequest { continuation.resume() }
         }
+        ServerRevival.stop()
         await Blocking.run {
             let grace = Duration.seconds(request.grace)
             server.stop(grace: grace)
@@ -88,6 +84,20 @@ extension ServeCommand {
             page?.place.downloads.stop()
             setup.stop()
         }
+    }
+
+    /// What is on stdout, and on stderr what is served.
+    private static func say(_ server: HubServer, _ setup: Setup, hasPage: Bool, _ output: Output) throws {
+        var document: JSONObject = ["address": .string(server.address)]
+        for (key, value) in setup.document.members { document[key] = value }
+        if hasPage { document["page"] = .string("\(clientAddress(server))/") }
+        output.document(document)
+        output.value(server.address)
+        output.value("export " + setup.variables(clientAddress(server)).joined(separator: " "))
+        if hasPage { output.value("\(clientAddress(server))/") }
+        // The caller waits for the address, in either format.
+        output.publish()
+        try setup.announce(server.address)
     }
 
     private static func setup(

@@ -17,27 +17,29 @@ enum GenerationFlags {
         }
     }
     enum Toggle: String, Sendable, CaseIterable { case on, off }
+    private typealias Bounds = GenerateConfig.Bounds
 
     static let preset = Option<Preset>.choice(
         "preset", "settings for a purpose; other flags override them",
         detail:
             "default has temperature 0.7 and top-p 0.9; precise takes the most likely token; creative has temperature 1, top-p 0.95 and min-p 0.05; code has temperature 0.2, top-p 0.95 and up to 1,024 tokens."
     )
-    static let maxTokens = Option.whole("max-tokens", in: 1...1_000_000, "generate at most this many tokens")
+    static let maxTokens = Option.whole("max-tokens", in: 1...Bounds.maxTokens.upperBound, "generate at most this many tokens")
     static let temperature = Option.real(
-        "temperature", "T", in: 0...100, "sampling temperature; 0 takes the most likely token")
-    static let topK = Option.whole("top-k", in: 0...1_000_000, "sample from this many tokens; 0 means all")
+        "temperature", "T", in: Bounds.temperature, "sampling temperature; 0 takes the most likely token")
+    static let topK = Option.whole("top-k", in: 0...Bounds.topK.upperBound, "sample from this many tokens; 0 means all")
     static let topP = Option.real(
-        "top-p", "P", in: 0...1, "sample from the most likely tokens with this total probability")
+        "top-p", "P", in: Bounds.share, "sample from the most likely tokens with this total probability")
     static let minP = Option.real(
-        "min-p", "P", in: 0...1, "drop tokens below this fraction of the highest probability")
+        "min-p", "P", in: Bounds.share, "drop tokens below this fraction of the highest probability")
     static let typicalP = Option.real(
-        "typical-p", "P", in: 0...1, "sample from the tokens of usual surprise with this total probability")
-    static let repeatPenalty = Option.real("repeat-penalty", "X", in: 0.01...100, "penalize repetition; 1 is off")
+        "typical-p", "P", in: Bounds.share, "sample from the tokens of usual surprise with this total probability")
+    static let repeatPenalty = Option.real(
+        "repeat-penalty", "X", in: Bounds.repetitionPenalty, "penalize repetition; 1 is off")
     static let presencePenalty = Option.real(
-        "presence-penalty", "X", in: -100...100, "subtract this from the logits of tokens in the answer")
+        "presence-penalty", "X", in: Bounds.penalty, "subtract this from the logits of tokens in the answer")
     static let frequencyPenalty = Option.real(
-        "frequency-penalty", "X", in: -100...100, "the same for each time a token is in the answer")
+        "frequency-penalty", "X", in: Bounds.penalty, "the same for each time a token is in the answer")
     static let logitBias = Option<TokenBias>(
         "logit-bias", "ID:X", .text, repeats: true, "add a number to the logit of a token",
         detail: "-100 practically bans the token. --tokenize shows ids."
@@ -46,7 +48,7 @@ enum GenerationFlags {
     static let greedy = Switch("greedy", "always take the most likely token")
     static let stop = Option.text("stop", "TEXT", repeats: true, "stop before this text")
     static let logprobs = Option.whole(
-        "logprobs", in: 0...20, "show the log probability of each token, and of this many alternatives")
+        "logprobs", in: Bounds.topLogprobs, "show the log probability of each token, and of this many alternatives")
     static let speculate = Option<Toggle>.choice(
         "speculate", "guess tokens from the text and check several at once; on by default",
         detail: "It changes the speed, not the text.")
@@ -114,7 +116,7 @@ struct TokenBias: Sendable {
                 .invalidInput, "\"\(text.printable)\" is not a token's id and a number",
                 advice: "write it like 42:-100; hub try REF --tokenize TEXT shows ids")
         }
-        guard abs(bias) <= 1000 else {
+        guard GenerateConfig.Bounds.bias.contains(bias) else {
             throw AIError(
                 .invalidInput, "\(parts[1].description.printable) is out of bounds: it must be from -1000 to 1000")
         }
