@@ -100,7 +100,7 @@ import Testing
     ] as [(String, String, [JSON])]) func whatIsNoNumberIsRefusedByName(model: String, key: String, values: [JSON]) throws {
         _ = try describe(model, [:])
         for value in values {
-            let changes: [String: JSON?] = model == "llama-yarn" ? ["rope_parameters": .some(nil), key: value] : [key: value]
+            let changes: [String: JSON?] = model == "llama-yarn" ? ["rope_parameters": nil, key: value] : [key: value]
             let error = try #require(throws: AIError.self) { _ = try describe(model, changes) }
             let name = value.object?.members.last { $0.key != "group_size" && $0.key != "mscale_all_dim" }?.key ?? key
             #expect(error.code == .malformedModel, "\(value)")
@@ -122,7 +122,7 @@ import Testing
 
     /// https://github.com/huggingface/transformers/tree/main/src/transformers/models
     @Test func missingValuesAreThoseOfTheClass() throws {
-        let rope: [String: JSON?] = ["rope_theta": .some(nil), "rope_parameters": .some(nil), "rope_scaling": .some(nil)]
+        let rope: [String: JSON?] = ["rope_theta": nil, "rope_parameters": nil, "rope_scaling": nil]
         for (model, base) in [
             ("mixtral", 1_000_000.0), ("minimax_m2", 5_000_000), ("cohere", 500_000), ("gpt-oss", 150_000),
             ("llama", 10_000),
