@@ -7,7 +7,9 @@ import Testing
 
 /// Decoders for which config.json says `is_causal: false`, as the models do that are made of decoders for vectors.
 @Suite struct BothSidesTests {
-    private func folder(_ model: String, modules: Bool = true, _ changes: [String: JSON] = [:]) throws -> TemporaryFolder {
+    private func folder(_ model: String, modules: Bool = true, _ changes: [String: JSON] = [:]) throws
+        -> TemporaryFolder
+    {
         let folder = try TemporaryFolder(linking: "micro/\(model)", except: ["config.json", "modules.json"])
         var config = try #require(try Fixtures.json("micro/\(model)/config.json").object)
         config["is_causal"] = false
@@ -21,7 +23,9 @@ import Testing
         return folder
     }
 
-    @Test(arguments: ["llama", "qwen3", "mistral", "gemma2"]) func vectorsAreThoseOfTheReference(model: String) async throws {
+    @Test(arguments: ["llama", "qwen3", "mistral", "gemma2"]) func vectorsAreThoseOfTheReference(model: String)
+        async throws
+    {
         let golden = try Fixtures.json("goldens/both-sides.json")
         let text = try #require(golden["text"]?.string)
         let expected = try #require(golden["models"]?[model]?["vector"]?.array).compactMap(\.double)
@@ -40,13 +44,16 @@ import Testing
     }
 
     /// Where a part of the model sees one side by its nature, or distances count to one.
-    @Test(arguments: ["bloom", "jamba", "gemma4"]) func whatCannotSeeBothSidesIsRefused(model: String) async throws {
+    @Test(arguments: ["bloom", "jamba", "gemma4"]) func whatCannotSeeBothSidesIsRefused(model: String) async throws
+    {
         let folder = try folder(model)
         let error = try await thrown { try await LanguageModel.open(folder: folder.path) }
         #expect(error.code == .unsupportedModel && error.message.contains("is_causal false"), "\(error.message)")
     }
 
-    @Test(arguments: ["bert-heads", "roberta", "electra", "esm2"]) func encodersThatSeeOneSideAreRefused(model: String) async throws {
+    @Test(arguments: ["bert-heads", "roberta", "electra", "esm2"]) func encodersThatSeeOneSideAreRefused(
+        model: String
+    ) async throws {
         let folder = try folder(model, modules: false, ["is_decoder": true])
         let error = try await thrown { try await LanguageModel.open(folder: folder.path) }
         #expect(error.code == .unsupportedModel && error.message.contains("is_decoder true"), "\(error.message)")

@@ -67,9 +67,13 @@ import Testing
             for size: JSON in [.int(1 << 16), .int(1 << 24), .int(1 << 31 - 1), .int(.max)] {
                 var all = json
                 for place in places(json) {
-                    guard case .int = place.reduce(Optional(json), { json, step in
-                        json.flatMap { $0.array.flatMap { list in Int(step).map { list[$0] } } ?? $0[step] }
-                    }) else { continue }
+                    guard
+                        case .int = place.reduce(
+                            Optional(json),
+                            { json, step in
+                                json.flatMap { $0.array.flatMap { list in Int(step).map { list[$0] } } ?? $0[step] }
+                            })
+                    else { continue }
                     all = setting(all, place[...], size)
                 }
                 try read(all)
@@ -84,27 +88,38 @@ import Testing
         return try #require(Architectures.of(configuration)).describe(configuration, stored: nil).description
     }
 
-    @Test(arguments: [
-        ("lfm2-moe", "num_dense_layers", [.double(1e19), .int(.max), .double(.infinity), .double(1.5), "x"]),
-        ("deepseek_v3", "v_head_dim", [.int(1 << 62), "x", .double(0.5)]),
-        ("deepseek_v2", "n_group", ["x", .double(1.5), 0]), ("llama", "hidden_size", [.int(1 << 30), "x"]),
-        ("bert", "layer_norm_eps", ["x", .double(.nan), -1, .double(1e300)]),
-        ("gemma2", "query_pre_attn_scalar", ["x", 0, -4, .double(1e-300)]),
-        ("granite", "embedding_multiplier", ["x", .double(1e300)]), ("llama", "rms_norm_eps", ["x", -1]),
-        ("falcon", "alibi", ["x", 1]), ("mixtral", "num_local_experts", ["x", .double(1.5), .int(1 << 40)]),
-        ("qwen3-moe", "decoder_sparse_step", ["x", 0]), ("gpt-neox", "rotary_pct", ["x", 0]),
-        ("packed-awq", "quantization_config", [.object(["quant_method": "awq", "bits": .int(1 << 31)])]),
-        ("packed-gptq", "quantization_config", [.object(["quant_method": "gptq", "bits": .double(4.5)])]),
-        ("llama", "quantization", [.object(["bits": .int(1 << 31), "group_size": 64])]),
-        ("llama-yarn", "rope_scaling", [.object(["rope_type": "yarn", "factor": 2, "mscale": "x", "mscale_all_dim": 1])]),
-    ] as [(String, String, [JSON])]) func whatIsNoNumberIsRefusedByName(model: String, key: String, values: [JSON]) throws {
+    @Test(
+        arguments: [
+            ("lfm2-moe", "num_dense_layers", [.double(1e19), .int(.max), .double(.infinity), .double(1.5), "x"]),
+            ("deepseek_v3", "v_head_dim", [.int(1 << 62), "x", .double(0.5)]),
+            ("deepseek_v2", "n_group", ["x", .double(1.5), 0]), ("llama", "hidden_size", [.int(1 << 30), "x"]),
+            ("bert", "layer_norm_eps", ["x", .double(.nan), -1, .double(1e300)]),
+            ("gemma2", "query_pre_attn_scalar", ["x", 0, -4, .double(1e-300)]),
+            ("granite", "embedding_multiplier", ["x", .double(1e300)]), ("llama", "rms_norm_eps", ["x", -1]),
+            ("falcon", "alibi", ["x", 1]), ("mixtral", "num_local_experts", ["x", .double(1.5), .int(1 << 40)]),
+            ("qwen3-moe", "decoder_sparse_step", ["x", 0]), ("gpt-neox", "rotary_pct", ["x", 0]),
+            ("packed-awq", "quantization_config", [.object(["quant_method": "awq", "bits": .int(1 << 31)])]),
+            ("packed-gptq", "quantization_config", [.object(["quant_method": "gptq", "bits": .double(4.5)])]),
+            ("llama", "quantization", [.object(["bits": .int(1 << 31), "group_size": 64])]),
+            (
+                "llama-yarn", "rope_scaling",
+                [.object(["rope_type": "yarn", "factor": 2, "mscale": "x", "mscale_all_dim": 1])]
+            ),
+        ] as [(String, String, [JSON])]) func whatIsNoNumberIsRefusedByName(
+            model: String, key: String, values: [JSON]
+        ) throws
+    {
         _ = try describe(model, [:])
         for value in values {
-            let changes: [String: JSON?] = model == "llama-yarn" ? ["rope_parameters": .some(nil), key: value] : [key: value]
+            let changes: [String: JSON?] =
+                model == "llama-yarn" ? ["rope_parameters": nil, key: value] : [key: value]
             let error = try #require(throws: AIError.self) { _ = try describe(model, changes) }
-            let name = value.object?.members.last { $0.key != "group_size" && $0.key != "mscale_all_dim" }?.key ?? key
+            let name =
+                value.object?.members.last { $0.key != "group_size" && $0.key != "mscale_all_dim" }?.key ?? key
             #expect(error.code == .malformedModel, "\(value)")
-            #expect(error.message.contains(name == "rotary_pct" ? "partial_rotary_factor" : name) || error.message.contains(key),
+            #expect(
+                error.message.contains(name == "rotary_pct" ? "partial_rotary_factor" : name)
+                    || error.message.contains(key),
                 "\(value): \(error.message)")
         }
     }
@@ -122,7 +137,7 @@ import Testing
 
     /// https://github.com/huggingface/transformers/tree/main/src/transformers/models
     @Test func missingValuesAreThoseOfTheClass() throws {
-        let rope: [String: JSON?] = ["rope_theta": .some(nil), "rope_parameters": .some(nil), "rope_scaling": .some(nil)]
+        let rope: [String: JSON?] = ["rope_theta": nil, "rope_parameters": nil, "rope_scaling": nil]
         for (model, base) in [
             ("mixtral", 1_000_000.0), ("minimax_m2", 5_000_000), ("cohere", 500_000), ("gpt-oss", 150_000),
             ("llama", 10_000),
@@ -160,7 +175,9 @@ import Testing
         #expect(try await long.embed([text]).map(\.vector) == usual.embed([text]).map(\.vector))
         var options = ModelOptions()
         (options.context, options.availableMemory) = (1 << 31 - 1, 1 << 33)
-        let error = try await thrown { [options] in try await LanguageModel.open(folder: folder.path, options: options) }
+        let error = try await thrown { [options] in
+            try await LanguageModel.open(folder: folder.path, options: options)
+        }
         #expect(error.code == .insufficientMemory, "\(error.message)")
     }
 }

@@ -41,7 +41,9 @@ extension ModelDescription {
                 kept.multipliedClamped(by: Int64(4 * shape.kvHeads * (shape.headSize + shape.valueSize))))
         }
         var perPosition = isCausal ? 0 : 4 * rowWidth
-        if let distances { perPosition += 8 * (distances.vectors == nil ? layers[0].attention?.heads ?? 0 : 2 * queryWidth) }
+        if let distances {
+            perPosition += 8 * (distances.vectors == nil ? layers[0].attention?.heads ?? 0 : 2 * queryWidth)
+        }
         return MemoryEstimate.cacheBytes(cached, bits: cacheBits)
             .addedClamped(Int64(stateSize).multipliedClamped(by: 4))
             .addedClamped(length.multipliedClamped(by: Int64(perPosition)))

@@ -16,7 +16,8 @@ extension Architecture {
         var model = try settings.ernie()
         let last = model.layers.count - 1
         let isGGUF = settings.isGGUF
-        let first = isGGUF ? settings.place("first_k_dense_replace") ?? 0 : settings.place("moe_layer_start_index") ?? 1
+        let first =
+            isGGUF ? settings.place("first_k_dense_replace") ?? 0 : settings.place("moe_layer_start_index") ?? 1
         let end = settings.placeIfAny("moe_layer_end_index") ?? last
         let interval = settings.count(isGGUF ? "interleave_moe_layer_step" : "moe_layer_interval") ?? 1
         var experts = try settings.experts(

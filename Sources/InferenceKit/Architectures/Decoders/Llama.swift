@@ -54,7 +54,8 @@ extension Architecture {
         var model = try settings.decoder()
         let scope = settings.rope
         let window = settings.isGGUF ? nil : settings.window()
-        let told = settings.isGGUF ? settings.number("attn_temperature_scale") : scope.number("llama_4_scaling_beta")
+        let told =
+            settings.isGGUF ? settings.number("attn_temperature_scale") : scope.number("llama_4_scaling_beta")
         let first = scope.positions("original_max_position_embeddings")
         var temperature: ModelDescription.Temperature?
         if let told, told != 0 {

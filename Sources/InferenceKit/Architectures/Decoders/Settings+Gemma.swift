@@ -31,7 +31,9 @@ extension Settings {
     /// - Parameter width: where the settings do not say.
     func layerInputs(_ model: ModelDescription, width usual: Int) throws(AIError) -> ModelDescription.LayerInputs? {
         let key = "hidden_size_per_layer_input"
-        guard let width = has(key) ? countIfAny(key) : usual, width > 0, let norm = model.finalNorm else { return nil }
+        guard let width = has(key) ? countIfAny(key) : usual, width > 0, let norm = model.finalNorm else {
+            return nil
+        }
         let rows =
             try size(value("vocab_size_per_layer_input"), "vocab_size_per_layer_input")
             ?? (isGGUF ? model.vocabulary : 262_144)

@@ -56,7 +56,9 @@ extension SettingValues {
     func place(_ key: String) -> Int? { count(key, in: SettingLimits.places) }
     /// A whole number from 0, or a negative one for none.
     func placeIfAny(_ key: String) -> Int? {
-        count(key, in: -SettingLimits.places.upperBound...SettingLimits.places.upperBound).flatMap { $0 < 0 ? nil : $0 }
+        count(key, in: -SettingLimits.places.upperBound...SettingLimits.places.upperBound).flatMap {
+            $0 < 0 ? nil : $0
+        }
     }
     /// A number of positions.
     func positions(_ key: String) -> Int? { count(key, in: SettingLimits.positions) }

@@ -21,7 +21,8 @@ extension Settings {
         var (kvHeads, inner) = (c.kvHeads, c.intermediateSize)
         if isUneven, kvHeads == nil { kvHeads = try listed("num_key_value_heads", 0) }
         if isUneven, inner == nil { inner = try listed("intermediate_size", 0) }
-        let norm = ModelDescription.Norm(kind: .rms(offset: normOffset), epsilon: Float(c.rmsNormEpsilon ?? usualEpsilon))
+        let norm = ModelDescription.Norm(
+            kind: .rms(offset: normOffset), epsilon: Float(c.rmsNormEpsilon ?? usualEpsilon))
         let attention = ModelDescription.Attention(
             heads: heads, kvHeads: try need(kvHeads, "num_key_value_heads"), headSize: headSize,
             scale: 1 / Float(headSize).squareRoot(), rotary: try rotary(headSize: headSize),

@@ -74,7 +74,9 @@ struct Settings: SettingValues {
     /// - Throws: ``ErrorCode/malformedModel`` for what is not a size.
     func size(_ value: JSON?, _ name: String) throws(AIError) -> Int? {
         guard let value, !value.isNull else { return nil }
-        guard let size = value.whole(in: SettingLimits.sizes) else { throw .malformed(path, "\(name) is not a size") }
+        guard let size = value.whole(in: SettingLimits.sizes) else {
+            throw .malformed(path, "\(name) is not a size")
+        }
         return size
     }
 

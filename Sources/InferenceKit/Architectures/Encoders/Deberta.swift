@@ -25,7 +25,9 @@ extension Architecture {
     ) { settings throws(AIError) in
         let kinds = Set(settings.scoreKinds).intersection(["c2p", "p2c"])
         var model = try settings.deberta(factor: 1 + kinds.count)
-        if let size = settings.countIfAny("conv_kernel_size") { settings.obstacles.append("conv_kernel_size \(size)") }
+        if let size = settings.countIfAny("conv_kernel_size") {
+            settings.obstacles.append("conv_kernel_size \(size)")
+        }
         guard settings.flag("relative_attention") == true else { return model }
         let reach = try settings.reach(model)
         let buckets = settings.placeIfAny("position_buckets").flatMap { $0 == 0 ? nil : $0 }
