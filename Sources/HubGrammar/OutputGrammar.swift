@@ -37,7 +37,7 @@ public struct OutputGrammar: Sendable, Hashable {
     /// Understood are `type`, `properties`, `required`, `additionalProperties`, `items`, `minItems`, `maxItems`, `enum`,
     /// `const`, `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `minLength`, `maxLength`, `pattern`,
     /// `format` (date, time, date-time, email, uuid, uri), `anyOf`, `oneOf`, `allOf`, `$ref` within the document,
-    /// `prefixItems`, draft 7's `items` with a list and `additionalItems`, and OpenAPI's `nullable`
+    /// `uniqueItems`, `prefixItems`, draft 7's `items` with a list and `additionalItems`, and OpenAPI's `nullable`
     /// (https://json-schema.org/draft/2020-12).
     ///
     /// - Throws: ``ErrorCode/invalidInput`` that names a keyword that is not supported, with its JSON pointer.
@@ -145,10 +145,10 @@ public struct OutputGrammar: Sendable, Hashable {
     /// Whether a text is what the grammar describes, and could have been written under it.
     public func allows(_ text: String) -> Bool {
         let automaton = PushdownAutomaton(compiled)
-        var state = automaton.start
+        var state = GrammarState(place: automaton.start)
         for byte in text.utf8 {
-            state = automaton.next(state, byte)
-            if state == PushdownAutomaton.dead { return false }
+            guard let next = automaton.next(state, byte) else { return false }
+            state = next
         }
         return automaton.isComplete(state)
     }

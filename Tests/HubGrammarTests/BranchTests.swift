@@ -162,9 +162,9 @@ import Testing
 
     /// Constants in branches are one table, however many there are.
     @Test(arguments: ["anyOf", "oneOf"]) func manyConstantsAreFewSteps(keyword: String) throws {
-        let constants = JSON.array((0..<20_000).map { .object(["const": .string("c\($0)")]) })
+        let constants = JSON.array((0..<5000).map { .object(["const": .string("c\($0)")]) })
         let grammar = try OutputGrammar(jsonSchema: .object([keyword: constants]))
-        #expect(grammar.allows(#""c19999""#) && !grammar.allows(#""c20000""#))
+        #expect(grammar.allows(#""c4999""#) && !grammar.allows(#""c5000""#))
         let inner = try OutputGrammar(
             jsonSchema: .object(["type": "object", "properties": .object(["a": .object([keyword: constants])])]))
         #expect(inner.fits(.object(["a": "c7"])) && !inner.fits(.object(["a": "c"])))

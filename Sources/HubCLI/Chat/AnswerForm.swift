@@ -7,8 +7,9 @@ struct AnswerForm: Sendable {
     static let schema = Option.text(
         "schema", "FILE", kind: .file, "answer with JSON that fits the JSON Schema of this file",
         detail: """
-            JSON Schema 2020-12: type, properties, required, additionalProperties, items, minItems, maxItems, enum, const, \
-            minimum, maximum, exclusiveMinimum, exclusiveMaximum, minLength, maxLength, pattern, format, anyOf and $ref. \
+            JSON Schema 2020-12: type, properties, required, additionalProperties, items, prefixItems, minItems, \
+            maxItems, uniqueItems, enum, const, minimum, maximum, exclusiveMinimum, exclusiveMaximum, minLength, \
+            maxLength, pattern, format, anyOf, oneOf, allOf and $ref; also additionalItems and nullable. \
             Another keyword is refused by name. A remote model is asked only if its provider supports it.
             """)
     static let grammar = Option.text(

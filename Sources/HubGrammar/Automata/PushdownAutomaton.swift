@@ -28,6 +28,8 @@ final class PushdownAutomaton {
     private struct Key: Hashable {
         var items: [Item]
         var isComplete: Bool
+        /// The state of the ways on which a list of different elements begins here; ``dead`` without any.
+        var opened: State
     }
 
     let grammar: CompiledGrammar
@@ -66,6 +68,8 @@ final class PushdownAutomaton {
     var failure: AIError? { lexer.isExhausted ? CompiledGrammar.tooLarge(grammar.name) : nil }
     /// Whether so much is kept that it is time for a new automaton.
     var isLarge: Bool { lexer.isLarge || kept > Self.most / 4 }
+    /// - Returns: false if the allowance is used up.
+    func spend(_ amount: Int) -> Bool { lexer.spend(amount) }
     /// Begins with a new allowance, for the next token.
     func allowMore() { lexer.allowMore() }
     /// The class of each byte.
@@ -74,7 +78,11 @@ final class PushdownAutomaton {
     /// Whether the text may end here.
     func isComplete(_ state: State) -> Bool { keys[Int(state)].isComplete }
     /// Whether nothing may follow.
-    func isFinished(_ state: State) -> Bool { keys[Int(state)].items.isEmpty }
+    func isFinished(_ state: State) -> Bool { keys[Int(state)].items.isEmpty && opened(state) == Self.dead }
+    /// The state of the ways on which a list of different elements begins here, which are not in the state itself.
+    func opened(_ state: State) -> State { keys[Int(state)].opened }
+    /// Whether there are other ways than those.
+    func hasWays(_ state: State) -> Bool { isComplete(state) || !keys[Int(state)].items.isEmpty }
     /// The ways to go on.
     func items(_ state: State) -> [Item] { keys[Int(state)].items }
     /// The expression of an item's rest.
@@ -112,7 +120,8 @@ final class PushdownAutomaton {
         }
         goOn(from: ended, &closing)
         let made =
-            closing.items.isEmpty && closing.calls.isEmpty && !closing.isComplete ? Self.dead : close(&closing)
+            closing.items.isEmpty && closing.calls.isEmpty && closing.marked.isEmpty && !closing.isComplete
+            ? Self.dead : close(&closing)
         rows[Int(state) * classCount + byteClass] = made
         return made
     }
@@ -122,6 +131,8 @@ final class PushdownAutomaton {
     private struct Closing {
         var items: Set<Item> = []
         var calls: [Int32: Set<Return>] = [:]
+        /// Places behind marks.
+        var marked: Set<Return> = []
         var isComplete = false
     }
 
@@ -141,6 +152,10 @@ final class PushdownAutomaton {
                 continue
             }
             let after = Return(place: at.place + 1, returns: at.returns)
+            if symbol == CompiledGrammar.mark {
+                closing.marked.insert(after)
+                continue
+            }
             if grammar.isNullable(symbol) { push(after) }
             begin(symbol, then: after, &closing)
         }
@@ -170,6 +185,10 @@ final class PushdownAutomaton {
                 while true {
                     let symbol = grammar.code[Int(at)]
                     if symbol == CompiledGrammar.end || !lexer.spend(1) { break }
+                    if symbol == CompiledGrammar.mark {
+                        closing.marked.insert(Return(place: at + 1, returns: returns))
+                        break
+                    }
                     if symbol < 0, closing.calls[-2 - symbol] == nil {
                         waiting.insert(grammar.ranks[Int(-2 - symbol)])
                     }
@@ -182,7 +201,13 @@ final class PushdownAutomaton {
         let items = closing.items.sorted {
             ($0.rest, $0.place, $0.returns) < ($1.rest, $1.place, $1.returns)
         }
-        let key = Key(items: items, isComplete: closing.isComplete)
+        var opened = Self.dead
+        if !closing.marked.isEmpty {
+            var inner = Closing()
+            goOn(from: Array(closing.marked), &inner)
+            opened = close(&inner)
+        }
+        let key = Key(items: items, isComplete: closing.isComplete, opened: opened)
         if let known = states[key] { return known }
         let state = State(keys.count)
         keys.append(key)

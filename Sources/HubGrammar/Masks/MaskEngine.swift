@@ -11,8 +11,13 @@ package final class MaskEngine: @unchecked Sendable {
         fileprivate var part: Int32
         /// The state of its automaton, or the place in the search for markers.
         fileprivate var place: Int32
+        /// The ways within lists of different elements.
+        fileprivate var ways: [GrammarState.Way] = []
         /// Whether nothing came before, so that reasoning may begin.
         fileprivate var isFirst = false
+
+        /// Within a grammar.
+        fileprivate var grammar: GrammarState { GrammarState(place: place, ways: ways) }
     }
     /// Free text, reasoning before free text, and the place of the token between reasoning and answer.
     private static let (freePart, reasoningPart, delimiterPart): (Int32, Int32, Int32) = (-1, -2, -3)
@@ -125,12 +130,12 @@ package final class MaskEngine: @unchecked Sendable {
     /// Whether the text may end here.
     package func mayEnd(_ state: State) -> Bool {
         if state.part == Self.delimiterPart { return false }
-        return isFree(state) ? isFreeAfterwards : automata[Int(state.part)].isComplete(state.place)
+        return isFree(state) ? isFreeAfterwards : automata[Int(state.part)].isComplete(state.grammar)
     }
 
     /// Whether nothing may follow but the end.
     package func isFinished(_ state: State) -> Bool {
-        state.part >= 0 && !isFreeAfterwards && automata[Int(state.part)].isFinished(state.place) && failure == nil
+        state.part >= 0 && !isFreeAfterwards && automata[Int(state.part)].isFinished(state.grammar) && failure == nil
     }
 
     // MARK: Tokens
@@ -180,9 +185,15 @@ package final class MaskEngine: @unchecked Sendable {
         default: break
         }
         let automaton = automata[Int(state.part)]
-        let place = automaton.next(state.place, byte)
-        if place != PushdownAutomaton.dead { return State(part: state.part, place: place) }
-        return isFreeAfterwards && automaton.isComplete(state.place) ? step(Self.free, byte) : nil
+        if automaton.grammar.hasUniqueLists {
+            if let next = automaton.next(state.grammar, byte) {
+                return State(part: state.part, place: next.place, ways: next.ways)
+            }
+        } else {
+            let place = automaton.next(state.place, byte)
+            if place != PushdownAutomaton.dead { return State(part: state.part, place: place) }
+        }
+        return isFreeAfterwards && automaton.isComplete(state.grammar) ? step(Self.free, byte) : nil
     }
 
     /// The allowed tokens as bits, 64 of them in a word.
@@ -203,7 +214,7 @@ package final class MaskEngine: @unchecked Sendable {
 
     /// Where a string may go on for longer than any token, how long does not matter: what follows it says which mask it is.
     private func farFromLimit(_ state: State) -> StringPlace? {
-        guard state.part >= 0, !isFreeAfterwards, !state.isFirst else { return nil }
+        guard state.part >= 0, !isFreeAfterwards, !state.isFirst, state.ways.isEmpty else { return nil }
         let automaton = automata[Int(state.part)]
         let items = automaton.items(state.place)
         guard items.count == 1 else { return nil }
@@ -230,11 +241,13 @@ package final class MaskEngine: @unchecked Sendable {
             walkAnywhere(state, vocabulary.all, &mask)
         } else {
             let automaton = automata[Int(state.part)]
-            if let length = plainLength(state, automaton) {
-                mask = vocabulary.plain[min(length, TokenVocabulary.longestPlain)]
-                Self.walk(automaton, state.place, vocabulary.others, &mask)
+            let length = state.grammar.onlyPlace.flatMap { plainLength(state, $0, automaton) }
+            if let length { mask = vocabulary.plain[min(length, TokenVocabulary.longestPlain)] }
+            let tree = length == nil ? vocabulary.all : vocabulary.others
+            if automaton.grammar.hasUniqueLists {
+                walkAnywhere(state, tree, &mask)
             } else {
-                Self.walk(automaton, state.place, vocabulary.all, &mask)
+                Self.walk(automaton, state.place, tree, &mask)
             }
         }
         for (token, others) in vocabulary.twins where mask[Int(token) >> 6] >> UInt64(token & 63) & 1 == 1 {
@@ -250,8 +263,10 @@ package final class MaskEngine: @unchecked Sendable {
 
     /// Within a JSON string without a pattern: how many characters may still follow as they are, if that says of every
     /// token of such characters whether it may come.
-    private func plainLength(_ state: State, _ automaton: PushdownAutomaton) -> Int? {
-        let items = automaton.items(state.place)
+    private func plainLength(
+        _ state: State, _ place: PushdownAutomaton.State, _ automaton: PushdownAutomaton
+    ) -> Int? {
+        let items = automaton.items(place)
         let store = automaton.store
         var longest: Int?
         for item in items {
@@ -301,7 +316,7 @@ package final class MaskEngine: @unchecked Sendable {
         }
     }
 
-    /// The same where a token may leave a grammar, or begin one.
+    /// The same where a token may leave a grammar or begin one, or elements of a list must differ.
     private func walkAnywhere(_ state: State, _ tree: TokenVocabulary.Tree, _ mask: inout [UInt64]) {
         var stack = [State](repeating: state, count: tree.deepest + 1)
         var node = 0
@@ -332,12 +347,12 @@ package final class MaskEngine: @unchecked Sendable {
         let automaton = automata[Int(state.part)]
         automaton.allowMore()
         var bytes: [UInt8] = []
-        var place = state.place
-        while bytes.count < Self.mostForced, let byte = automaton.onlyByte(place) {
+        var at = state.grammar
+        while bytes.count < Self.mostForced, let byte = automaton.onlyByte(at), let next = automaton.next(at, byte) {
             bytes.append(byte)
-            place = automaton.next(place, byte)
+            at = next
         }
-        return (bytes, !isFreeAfterwards && automaton.isFinished(place))
+        return (bytes, !isFreeAfterwards && automaton.isFinished(at))
     }
 
     /// Whether an answer without reasoning must begin with a space.

@@ -4,12 +4,14 @@ import HubCore
 struct CompiledGrammar: Sendable {
     /// What stands in ``code``.
     static let end: Int32 = -1
+    static let mark = Int32.min
 
     /// The expressions of the terminals.
     let store: RegexStore
     /// What it is the grammar of, for errors.
     let name: String
-    /// The alternatives of all rules one after the other: a terminal's number, ``end``, or a rule as `-2 - rule`.
+    /// The alternatives of all rules one after the other: a terminal's number, ``end``, ``mark``, or a rule as
+    /// `-2 - rule`.
     private(set) var code: [Int32] = []
     /// Where the alternatives of each rule begin.
     private(set) var alternatives: [[Int32]] = []
@@ -20,6 +22,8 @@ struct CompiledGrammar: Sendable {
     private(set) var isRuleNullable: [Bool] = []
     private(set) var terminals: [RegexStore.ID] = []
     let start: Int
+    /// Whether there are lists whose elements must differ.
+    private(set) var hasUniqueLists = false
 
     /// Prepares a grammar.
     ///
@@ -44,6 +48,9 @@ struct CompiledGrammar: Sendable {
                 for symbol in alternative {
                     switch symbol {
                     case .rule(let rule): code.append(-2 - Int32(rule))
+                    case .mark:
+                        code.append(Self.mark)
+                        hasUniqueLists = true
                     case .terminal(let id):
                         let number = numbers[id] ?? Int32(terminals.count)
                         if number == terminals.count {
@@ -73,6 +80,7 @@ struct CompiledGrammar: Sendable {
         switch symbol {
         case .terminal(let id): automaton.isAlive(id)
         case .rule(let rule): productive[rule]
+        case .mark: true
         }
     }
 
@@ -97,7 +105,8 @@ struct CompiledGrammar: Sendable {
 
     /// Whether a symbol of ``code`` may match the empty text.
     func isNullable(_ symbol: Int32) -> Bool {
-        symbol >= 0 ? store.isNullable(terminals[Int(symbol)]) : isRuleNullable[Int(-2 - symbol)]
+        if symbol == Self.mark { return true }
+        return symbol >= 0 ? store.isNullable(terminals[Int(symbol)]) : isRuleNullable[Int(-2 - symbol)]
     }
 
     private mutating func findNullable() {
@@ -124,7 +133,7 @@ struct CompiledGrammar: Sendable {
         for start in alternatives[rule] {
             var at = Int(start)
             while code[at] != Self.end {
-                if code[at] < 0 { found.append(Int(-2 - code[at])) }
+                if code[at] < 0, code[at] != Self.mark { found.append(Int(-2 - code[at])) }
                 guard isNullable(code[at]) else { break }
                 at += 1
             }

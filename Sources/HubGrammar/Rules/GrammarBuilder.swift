@@ -4,6 +4,8 @@ import HubCore
 enum GrammarSymbol: Hashable, Sendable {
     case terminal(RegexStore.ID)
     case rule(Int)
+    /// Where the elements of a list begin that must differ from each other.
+    case mark
 
     static let empty = GrammarSymbol.terminal(RegexStore.empty)
     static let nothing = GrammarSymbol.terminal(RegexStore.nothing)

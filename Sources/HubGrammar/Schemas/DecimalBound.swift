@@ -50,6 +50,12 @@ struct DecimalBound: Hashable, Sendable {
         return copy
     }
 
+    /// The shortest way to write it without an exponent.
+    var spelling: String {
+        func text(_ digits: [UInt8]) -> String { digits.map(String.init).joined() }
+        return (isNegative ? "-" : "") + text(whole) + (fraction.isEmpty ? "" : "." + text(fraction))
+    }
+
     /// Whether this is before another.
     func isLess(_ other: DecimalBound) -> Bool {
         if isNegative != other.isNegative { return isNegative }

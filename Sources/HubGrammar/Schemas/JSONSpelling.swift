@@ -13,6 +13,21 @@ enum JSONSpelling {
         }
     }
 
+    /// JSON in the only spelling that equal values have.
+    static func canonical(_ value: JSON) -> String {
+        switch value {
+        case .array(let elements): return "[" + elements.map(canonical).joined(separator: ",") + "]"
+        case .object(let object):
+            let keys = Set(object.keys.map { ExactText($0) }).map(\.text).sorted(by: precedes)
+            let members = keys.map { "\"\(content($0))\":" + canonical(object[$0] ?? .null) }
+            return "{" + members.joined(separator: ",") + "}"
+        default: return DecimalBound(value, isExclusive: false)?.spelling ?? self.value(value)
+        }
+    }
+
+    /// The order of properties where there is one order alone.
+    static func precedes(_ name: String, _ other: String) -> Bool { name.utf8.lexicographicallyPrecedes(other.utf8) }
+
     /// The inside of a string.
     static func content(_ text: String) -> String {
         var out = ""

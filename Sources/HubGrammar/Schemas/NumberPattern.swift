@@ -8,12 +8,15 @@ struct NumberPattern {
     private let low: DecimalBound?
     private let high: DecimalBound?
     private let isWhole: Bool
+    /// Whether each number has one spelling alone.
+    private let isCanonical: Bool
 
     private static let (mostWhole, mostReal) = (18, 15)
 
     /// Numbers within the bounds of all members.
-    init(_ members: [SchemaCompiler.Member], isWhole: Bool) {
+    init(_ members: [SchemaCompiler.Member], isWhole: Bool, isCanonical: Bool = false) {
         self.isWhole = isWhole
+        self.isCanonical = isCanonical
         func bounds(_ keyword: String, isExclusive: Bool) -> [DecimalBound] {
             members.compactMap { DecimalBound($0.keywords[keyword], isExclusive: isExclusive) }
         }
@@ -33,7 +36,21 @@ struct NumberPattern {
     }
 
     func expression(_ store: inout RegexStore) -> RegexStore.ID {
-        guard low != nil || high != nil else { return unbounded(&store) }
+        guard isCanonical else { return any(&store) }
+        // No zeros at the end of a fraction. That there is neither -0 nor an exponent is so anyway.
+        let fraction = store.then(store.repeated(digits(0, 9, &store), 0, nil), digits(1, 9, &store))
+        let sign = store.optional(store.literal("-"))
+        let shape = store.sequence([
+            sign, store.repeated(digits(0, 9, &store), 1, nil), store.optional(store.then(store.literal("."), fraction)),
+        ])
+        return store.both([bounded(&store), shape])
+    }
+
+    private func any(_ store: inout RegexStore) -> RegexStore.ID {
+        low != nil || high != nil ? bounded(&store) : unbounded(&store)
+    }
+
+    private func bounded(_ store: inout RegexStore) -> RegexStore.ID {
         var parts: [RegexStore.ID] = []
         // From zero on.
         if high?.isNegative != true {

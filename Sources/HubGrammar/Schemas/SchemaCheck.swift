@@ -141,6 +141,7 @@ final class SchemaCheck {
             return try matches(text, keywords, pointer)
         case .array(let elements):
             guard isWithin(elements.count, "minItems", "maxItems") else { return false }
+            if keywords["uniqueItems"]?.bool == true, ValueSet(elements).all.count < elements.count { return false }
             for (index, element) in elements.enumerated() {
                 guard let part = keywords.element(index) else { continue }
                 guard try fits(element, SchemaDocument.pointer(pointer, part)) else { return false }

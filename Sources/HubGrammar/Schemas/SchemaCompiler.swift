@@ -14,6 +14,8 @@ struct SchemaCompiler {
         var decided: Set<String> = []
         /// The branches that must not fit, because another one of their `oneOf` was chosen.
         var excluded: [Exclusion] = []
+        /// Whether each value has one spelling alone, as elements that are compared.
+        var isCanonical = false
 
         init(_ pointers: [String]) { starts = pointers.map { Start(pointer: $0) } }
     }
@@ -30,6 +32,7 @@ struct SchemaCompiler {
     var builder = GrammarBuilder("the schema")
     private var open: [Key: Int] = [:]
     private var finished: [Key: GrammarSymbol] = [:]
+    private var unfinished: Set<Int> = []
     private var depth = 0
     let check: SchemaCheck
     /// The schemas of all keys: those of one are the more, the more `anyOf` stand beside each other.
@@ -64,7 +67,9 @@ struct SchemaCompiler {
         try count(members.count + 1)
         let rule = builder.open()
         open[key] = rule
+        unfinished.insert(rule)
         let made = try builder.finish(rule, try alternatives(members, key))
+        unfinished.remove(rule)
         finished[key] = made
         return made
     }
@@ -108,7 +113,7 @@ struct SchemaCompiler {
 
     private mutating func alternatives(_ members: [Member], _ key: Key) throws(AIError) -> [[GrammarSymbol]] {
         if let choice = choice(members, key.decided) { return try branches(choice, key) }
-        if let values = try values(members, key) { return [[constants(values)]] }
+        if let values = try values(members, key) { return [[constants(values, key)]] }
         let narrowing = try Narrowing(members, key, &self)
         var parts: [[GrammarSymbol]] = []
         for type in Self.types(members) where narrowing.allows(type) {
@@ -117,12 +122,11 @@ struct SchemaCompiler {
             case "boolean":
                 parts += [true, false].filter { narrowing.allows($0) }.map { [literal($0 ? "true" : "false")] }
             case "integer", "number":
-                parts.append([
-                    .terminal(NumberPattern(members, isWhole: type == "integer").expression(&builder.store))
-                ])
+                let pattern = NumberPattern(members, isWhole: type == "integer", isCanonical: key.isCanonical)
+                parts.append([.terminal(pattern.expression(&builder.store))])
             case "string": parts.append([.terminal(string(members, except: narrowing.texts))])
-            case "array": parts.append(try array(members, narrowing))
-            default: parts.append(try object(members, narrowing))
+            case "array": parts.append(try array(members, narrowing, key))
+            default: parts.append(try object(members, narrowing, key))
             }
         }
         return parts
@@ -173,11 +177,12 @@ struct SchemaCompiler {
             if choice.keyword == "oneOf", try !check.mayFitOneAlone(value, choice.pointer) { continue }
             values.append(value)
         }
-        return parts + [[self.constants(values)]]
+        return parts + [[self.constants(values, key)]]
     }
 
-    private mutating func constants(_ values: [JSON]) -> GrammarSymbol {
-        .terminal(builder.store.literals(values.map { Array(JSONSpelling.value($0).utf8) }))
+    private mutating func constants(_ values: [JSON], _ key: Key) -> GrammarSymbol {
+        let texts = values.map { key.isCanonical ? JSONSpelling.canonical($0) : JSONSpelling.value($0) }
+        return .terminal(builder.store.literals(texts.map { Array($0.utf8) }))
     }
 
     mutating func literal(_ text: String) -> GrammarSymbol { .terminal(builder.store.literal(text)) }
@@ -265,8 +270,8 @@ struct SchemaCompiler {
     // MARK: Arrays
 
     /// What separates elements: a comma, and at most one space.
-    mutating func separator(_ text: String) -> GrammarSymbol {
-        let space = builder.store.optional(builder.store.literal(" "))
+    mutating func separator(_ text: String, _ key: Key) -> GrammarSymbol {
+        let space = key.isCanonical ? RegexStore.empty : builder.store.optional(builder.store.literal(" "))
         return .terminal(builder.store.then(builder.store.literal(text), space))
     }
 
@@ -277,11 +282,13 @@ struct SchemaCompiler {
     }
 
     /// What an element of a list must fit.
-    static func element(_ index: Int, _ members: [Member]) -> Key {
-        Key(
+    static func element(_ index: Int, _ members: [Member], isCanonical: Bool = false) -> Key {
+        var key = Key(
             members.compactMap { member in
                 member.keywords.element(index).map { SchemaDocument.pointer(member.pointer, $0) }
             })
+        key.isCanonical = isCanonical
+        return key
     }
 
     /// The elements that have schemas of their own.
@@ -289,7 +296,9 @@ struct SchemaCompiler {
         members.compactMap { $0.keywords.prefix?.schemas.count }.max() ?? 0
     }
 
-    private mutating func array(_ members: [Member], _ narrowing: Narrowing) throws(AIError) -> [GrammarSymbol] {
+    private mutating func array(
+        _ members: [Member], _ narrowing: Narrowing, _ key: Key
+    ) throws(AIError) -> [GrammarSymbol] {
         var (low, high) = Self.lengths(members)
         low = max(low, narrowing.low)
         high = [high, narrowing.high].compactMap { $0 }.min()
@@ -300,23 +309,60 @@ struct SchemaCompiler {
         }
         guard low <= high ?? .max else { return [.nothing] }
         guard high != 0 else { return [literal("[]")] }
+        let unique = members.first { $0.keywords["uniqueItems"]?.bool == true }
+        let isCanonical = key.isCanonical || unique != nil
+        if let unique { try checkUnique(unique, prefix: prefix, low) }
         let shared = min(prefix, high ?? .max)
         // From the last to the first: what follows so many elements.
         var rest = GrammarSymbol.empty
         if high != shared {
-            let element = try symbol(Self.element(prefix, members))
-            let next = try builder.choice([[separator(","), element]])
+            let element = try symbol(Self.element(prefix, members, isCanonical: isCanonical))
+            if unique != nil, low > 1, try !hasTexts(low, element) { return [.nothing] }
+            let next = try builder.choice([[separator(",", key), element]])
             let first = max(1, shared)
             rest = try builder.repeated(next, max(0, low - first), high.map { $0 - first })
             if shared == 0 { rest = try builder.choice([[element, rest]] + (low == 0 ? [[]] : [])) }
         }
         for index in (0..<shared).reversed() {
-            let element = try symbol(Self.element(index, members))
-            var contents = [(index == 0 ? [] : [separator(",")]) + [element, rest]]
+            let element = try symbol(Self.element(index, members, isCanonical: isCanonical))
+            var contents = [(index == 0 ? [] : [separator(",", key)]) + [element, rest]]
             if index >= low { contents.append([]) }
             rest = try builder.choice(contents)
         }
-        return [literal("["), rest, literal("]")]
+        return [literal("[")] + (unique == nil ? [] : [.mark]) + [rest, literal("]")]
+    }
+
+    /// The most elements that must differ.
+    private static let mostUnique = 10_000
+
+    private func checkUnique(_ member: Member, prefix: Int, _ low: Int) throws(AIError) {
+        let pointer = SchemaDocument.pointer(member.pointer, "uniqueItems")
+        guard prefix == 0 else {
+            throw SchemaDocument.error(
+                pointer, "\"uniqueItems\" is not supported beside schemas of single elements (\"prefixItems\")")
+        }
+        guard low <= Self.mostUnique else {
+            throw SchemaDocument.error(pointer, "at least \(low) different elements are more than \(Self.mostUnique)")
+        }
+    }
+
+    /// Whether an element has so many values. With fewer, a list would come to where it can neither end nor go on.
+    private func hasTexts(_ count: Int, _ element: GrammarSymbol) throws(AIError) -> Bool {
+        var stack = [element]
+        var seen: Set<Int> = []
+        while let symbol = stack.popLast() {
+            guard case .rule(let rule) = symbol, seen.insert(rule).inserted else { continue }
+            guard !unfinished.contains(rule) else {
+                throw AIError(
+                    .invalidInput,
+                    "the schema has a list of at least \(count) different elements that leads back to itself, which is not supported"
+                )
+            }
+            stack += builder.rules[rule].joined()
+        }
+        // What no text fits is found out with the rest of the grammar.
+        guard let grammar = try? CompiledGrammar(builder, start: element) else { return true }
+        return PushdownAutomaton(grammar).hasTexts(count)
     }
 
     // MARK: Objects
@@ -330,30 +376,40 @@ struct SchemaCompiler {
 
     /// Objects with their properties in the schema's order; those that are not required may be left out. Other properties
     /// come last, where `additionalProperties` says so or no property has a name.
-    private mutating func object(_ members: [Member], _ narrowing: Narrowing) throws(AIError) -> [GrammarSymbol] {
+    ///
+    /// In one order alone they are sorted, and there are no others beside some with names, nor two.
+    private mutating func object(
+        _ members: [Member], _ narrowing: Narrowing, _ key: Key
+    ) throws(AIError) -> [GrammarSymbol] {
         let needed = Self.required(members).union(narrowing.required)
-        let names = Self.names(members)
+        var names = Self.names(members)
+        if key.isCanonical { names.sort(by: JSONSpelling.precedes) }
         var properties: [Property] = []
         for name in names where !narrowing.absent.contains(ExactText(name)) {
             properties.append(
                 Property(
-                    name: Array(JSONSpelling.content(name).utf8), value: try symbol(Self.value(of: name, members)),
+                    name: Array(JSONSpelling.content(name).utf8),
+                    value: try symbol(Self.value(of: name, members, isCanonical: key.isCanonical)),
                     isRequired: needed.contains(ExactText(name))))
         }
         let known = names + narrowing.absent.map(\.text)
-        let others = try others(members, known.map { Array(JSONSpelling.content($0).utf8) })
+        let others =
+            key.isCanonical && !names.isEmpty
+            ? nil : try others(members, known.map { Array(JSONSpelling.content($0).utf8) }, key)
         let firstRequired = properties.firstIndex(where: \.isRequired) ?? properties.count
         // What may follow, by whether a property came before.
-        var (afterNone, afterSome) = (try list(of: others, isFirst: true), try list(of: others, isFirst: false))
+        var afterNone = try list(of: others, isFirst: true, key)
+        var afterSome = try list(of: others, isFirst: false, key)
         for (index, property) in properties.enumerated().reversed() {
             let pair = [
-                .terminal(quoted(builder.store.literal(property.name))), separator(":"), property.value, afterSome,
+                .terminal(quoted(builder.store.literal(property.name))), separator(":", key), property.value,
+                afterSome,
             ]
             func step(_ pair: [GrammarSymbol], _ without: GrammarSymbol) throws(AIError) -> GrammarSymbol {
                 try builder.choice(property.isRequired ? [pair] : [pair, [without]])
             }
             if index <= firstRequired { afterNone = try step(pair, afterNone) }
-            afterSome = try step([separator(",")] + pair, afterSome)
+            afterSome = try step([separator(",", key)] + pair, afterSome)
         }
         return [literal("{"), afterNone, literal("}")]
     }
@@ -377,29 +433,37 @@ struct SchemaCompiler {
     }
 
     /// What the value of a property must fit.
-    static func value(of name: String, _ members: [Member]) -> Key {
-        Key(
+    static func value(of name: String, _ members: [Member], isCanonical: Bool = false) -> Key {
+        var key = Key(
             members.compactMap { member in
                 member.keywords.property(name).map { SchemaDocument.pointer(member.pointer, $0) }
             })
+        key.isCanonical = isCanonical
+        return key
     }
 
     /// A property with another name; nil if there may be none.
-    private mutating func others(_ members: [Member], _ names: [[UInt8]]) throws(AIError) -> GrammarSymbol? {
+    private mutating func others(
+        _ members: [Member], _ names: [[UInt8]], _ key: Key
+    ) throws(AIError) -> GrammarSymbol? {
         guard Self.hasOthers(members) else { return nil }
         let said = members.filter { $0.keywords["additionalProperties"] != nil }
-        let value = try symbol(
-            Key(said.map { SchemaDocument.pointer($0.pointer, "additionalProperties") }))
+        var inner = Key(said.map { SchemaDocument.pointer($0.pointer, "additionalProperties") })
+        inner.isCanonical = key.isCanonical
+        let value = try symbol(inner)
         guard value != .nothing else { return nil }
         let any = builder.store.repeated(builder.store.character(.all, .jsonString), 0, nil)
         let known = builder.store.literals(names)
         let name = builder.store.both([builder.store.not(known), any])
-        return try builder.choice([[.terminal(quoted(name)), separator(":"), value]])
+        return try builder.choice([[.terminal(quoted(name)), separator(":", key), value]])
     }
 
-    private mutating func list(of others: GrammarSymbol?, isFirst: Bool) throws(AIError) -> GrammarSymbol {
+    private mutating func list(
+        of others: GrammarSymbol?, isFirst: Bool, _ key: Key
+    ) throws(AIError) -> GrammarSymbol {
         guard let others else { return .empty }
-        let next = try builder.choice([[separator(","), others]])
+        if key.isCanonical { return isFirst ? try builder.choice([[], [others]]) : .empty }
+        let next = try builder.choice([[separator(",", key), others]])
         let rest = try builder.repeated(next, 0, nil)
         return isFirst ? try builder.choice([[], [others, rest]]) : rest
     }

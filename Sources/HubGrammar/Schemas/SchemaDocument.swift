@@ -14,7 +14,7 @@ final class SchemaDocument {
     private static let understood: Set<String> = [
         "type", "properties", "required", "additionalProperties", "items", "minItems", "maxItems", "enum", "const",
         "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern", "format",
-        "anyOf", "oneOf", "allOf", "$ref", "prefixItems", "additionalItems", "nullable",
+        "anyOf", "oneOf", "allOf", "$ref", "prefixItems", "additionalItems", "uniqueItems", "nullable",
     ]
     /// What only says something about a schema.
     private static let annotations: Set<String> = [
@@ -138,7 +138,7 @@ final class SchemaDocument {
             try require(value.object != nil || value.bool != nil || value.array != nil, "a schema, or a list of them")
         case "additionalProperties", "additionalItems":
             try require(value.object != nil || value.bool != nil, "a schema")
-        case "nullable": try require(value.bool != nil, "true or false")
+        case "nullable", "uniqueItems": try require(value.bool != nil, "true or false")
         case "minItems", "maxItems", "minLength", "maxLength":
             try require(
                 value.count.map { (0...Self.largest).contains($0) } ?? false,

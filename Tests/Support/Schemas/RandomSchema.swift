@@ -149,7 +149,7 @@ package struct RandomSchema {
         let low = draw(3)
         return .object([
             "type": "array", "items": schema(depth - 1), "minItems": one(in: 2) ? .int(Int64(low)) : nil,
-            "maxItems": one(in: 2) ? .int(Int64(low + draw(4))) : nil,
+            "maxItems": one(in: 2) ? .int(Int64(low + draw(4))) : nil, "uniqueItems": one(in: 3) ? true : nil,
         ])
     }
 }
