@@ -144,7 +144,7 @@ package final class Mirror: ServerRoom {
             let commit = try await self.commit(of: repository, revision, exchange)
             let known = try await self.trees.tree(of: repository, at: commit, exchange)
             if let file = path.flatMap(known.file) {
-                try await self.access.admit(repository, exchange, file: (known, file))
+                try await self.access.admit(repository, exchange, file: (commit, file))
             }
             return known
         }

@@ -31,7 +31,8 @@ final class MirrorCourse: @unchecked Sendable {
 
     init(_ hub: ModelHub, _ address: String, _ random: SeededRandom) throws {
         (self.hub, self.address, self.random) = (hub, address, random)
-        folder = try TemporaryFolder("course")
+        // In memory where that is a folder: nothing of it is to outlive the test.
+        folder = try TemporaryFolder("course", in: FileSystem.exists("/dev/shm") ? "/dev/shm" : nil)
         forwards = !self.random.one(in: 5)
         bench = try MirrorBench(of: address, forwards ? .forward : .none, home: folder("m1"))
         hub.change { state in

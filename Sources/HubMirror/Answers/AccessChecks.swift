@@ -33,7 +33,7 @@ final class AccessChecks: Sendable {
 
     /// - Parameter file: a file that is wanted; nil for what is said about the repository.
     /// - Throws: ``HubFault`` with upstream's refusal.
-    func admit(_ repository: Repository, _ exchange: Exchange, file: (known: KnownTree, file: RepositoryFile)? = nil)
+    func admit(_ repository: Repository, _ exchange: Exchange, file: (commit: Commit, file: RepositoryFile)? = nil)
         async throws
     {
         guard isChecked, !upstream.isOffline else { return }
@@ -47,7 +47,7 @@ final class AccessChecks: Sendable {
         guard try await !isOpen(repository, exchange) else {
             return state.withLock { $0.open[repository] = now }
         }
-        if let file { try await upstream.grant(file.file, of: file.known, exchange.credential) }
+        if let file { try await upstream.grant(file.file, of: repository, at: file.commit, exchange.credential) }
         state.withLock { state in
             if state.granted.count >= Self.mostGrants {
                 state.granted = state.granted.filter { now - $0.value < Self.grantSeconds }

@@ -58,7 +58,7 @@ extension Mirror {
         let commit = try await commit(of: repository, "main", exchange)
         let known = try await trees.tree(of: repository, at: commit, exchange)
         if let file = known.tree.files.first(where: { $0.path.lowercased().hasSuffix(".gguf") }) {
-            try await access.admit(repository, exchange, file: (known, file))
+            try await access.admit(repository, exchange, file: (commit, file))
         }
         return known
     }

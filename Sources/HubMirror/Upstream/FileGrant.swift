@@ -9,9 +9,10 @@ extension Upstream {
     /// access is refused, or to a page for signing in, and a proxy answers with pages of its own.
     ///
     /// - Throws: ``HubFault`` with upstream's refusal, or 502 if its answer is about something else.
-    func grant(_ file: RepositoryFile, of known: KnownTree, _ credential: Credential) async throws {
+    func grant(_ file: RepositoryFile, of repository: Repository, at commit: Commit, _ credential: Credential)
+        async throws
+    {
         let client = try await client(credential)
-        let (repository, commit) = (known.repository, known.tree.commit)
         var request = Fetcher.HTTPRequest(
             .head, client.fileAddress(repository, revision: commit.hash, path: file.path))
         request.fields["Accept-Encoding"] = "identity"
