@@ -184,7 +184,7 @@ class Vectors(OllamaTest):
         self.assertGreater(both.prompt_eval_count, 3)
         self.assertEqual(self.ollama.embed(VECTORS, "the sea").embeddings[0], both.embeddings[0])
         self.assertEqual(self.ollama.embeddings(VECTORS, "a ship").embedding, both.embeddings[1])
-        with self.assertRaisesRegex(ollama.ResponseError, "tokens; the model takes"):
+        with self.assertRaisesRegex(ollama.ResponseError, "maximum context length is 128 tokens, but text 0 has"):
             self.ollama.embed(VECTORS, "sea " * 3000, truncate=False)
         self.assertEqual(len(self.ollama.embed(VECTORS, "sea " * 3000).embeddings), 1)
         with self.assertRaisesRegex(ollama.ResponseError, "vectors"):
