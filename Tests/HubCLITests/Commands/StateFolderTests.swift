@@ -31,9 +31,9 @@ import Testing
         try FileSystem.setMode(state, 0)
         defer { try? FileSystem.setMode(state, 0o755) }
         let rows: [(words: [String], status: Int32)] = [
-            (["chats"], 4), (["chats", "search", "x"], 4), (["chats", "show", "0a"], 4),
-            (["chats", "rm", "0a", "--yes"], 4),
-            (["auth", "logout", "--all"], 4), (["chat", "--continue", "hello"], 4),
+            (["chats"], 6), (["chats", "search", "x"], 6), (["chats", "show", "0a"], 6),
+            (["chats", "rm", "0a", "--yes"], 6),
+            (["auth", "logout", "--all"], 6), (["chat", "--continue", "hello"], 6),
             // These do without the catalog, and say so.
             (["ls"], 0), (["path", "org/one"], 0),
         ]
