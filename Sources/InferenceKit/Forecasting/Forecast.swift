@@ -1,3 +1,5 @@
+import HubCore
+
 /// What may follow a series: for each future value, the numbers below which shares of what is likely lie.
 public struct Forecast: Sendable, Hashable {
     /// The shares, rising, 0 to 1.
@@ -44,5 +46,15 @@ public struct Forecast: Sendable, Hashable {
             let high = min(low + 1, values.count - 1)
             return values[low] + (values[high] - values[low]) * (place - Double(low))
         }
+    }
+}
+
+extension Forecast {
+    /// This forecast.
+    ///
+    /// - Throws: ``ErrorCode/generationFailed`` if a value is NaN or infinite.
+    func checkedFinite() throws(AIError) -> Forecast {
+        for row in values { _ = try row.checkedFinite() }
+        return self
     }
 }

@@ -15,13 +15,3 @@ extension Collection where Element: BinaryFloatingPoint {
         return self
     }
 }
-
-extension Forecast {
-    /// This forecast.
-    ///
-    /// - Throws: ``ErrorCode/generationFailed`` if a value is NaN or infinite.
-    func checkedFinite() throws(AIError) -> Forecast {
-        for row in values { _ = try row.checkedFinite() }
-        return self
-    }
-}
