@@ -283,10 +283,10 @@ import Testing
 
     /// What a template says in its errors is its own choice, and so is how much.
     @Test(arguments: [
-        "{{ raise_exception('é' * 900000) }}", "{{ [].index('a' * 500000) }}", 
+        "{{ raise_exception('é' * 900000) }}", "{{ [].index('a' * 500000) }}",
         "{{ ('%(' ~ 'c' * 3000 ~ ')s') % {} }}", "{{ ('{' ~ 'e' * 3000 ~ '}').format() }}",
         "{{ raise_exception('f' * 1001) }}",
-        "{{ raise_exception('g' ~ '\u0301' * 500000) }}",
+        "{{ raise_exception('g' ~ '\\u0301' * 500000) }}",
     ])
     func messagesAreShort(source: String) throws {
         let error = try fault(source)

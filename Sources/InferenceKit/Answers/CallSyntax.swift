@@ -115,7 +115,9 @@ struct CallParser {
             let after = text[range.upperBound...].drop { $0.isWhitespace }
             return after.first == ":" ? after.dropFirst().drop { $0.isWhitespace } : nil
         }
-        let name = (rest(behind: "name") ?? rest(behind: "tool_name")).map { $0.dropFirst($0.first == "\"" ? 1 : 0).prefix { $0 != "\"" } }
+        let name = (rest(behind: "name") ?? rest(behind: "tool_name")).map {
+            $0.dropFirst($0.first == "\"" ? 1 : 0).prefix { $0 != "\"" }
+        }
         guard let name else { return GeneratedToolCall(name: "", arguments: text) }
         let arguments = rest(behind: "arguments") ?? rest(behind: "parameters")
         return GeneratedToolCall(name: String(name), arguments: String(arguments ?? ""))
