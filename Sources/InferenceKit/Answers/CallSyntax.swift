@@ -82,7 +82,7 @@ struct CallParser {
         var calls: [GeneratedToolCall] = []
         for text in JSONPieces.split(body) {
             guard let json = try? JSON.parse(text) else { return calls + broken(list: text) }
-            calls += (json.array ?? [json]).map { call($0, written: $0.text()) }
+            calls += json.array?.map { call($0, written: $0.text()) } ?? [call(json, written: text)]
         }
         return calls.isEmpty ? [broken(body)] : calls
     }
