@@ -276,7 +276,7 @@ import Testing
         let document = try JSON.parse(deep)
         let error = try #require(
             throws: AIError.self, performing: { _ = try render("{{ x }}", ["x": document]) })
-        #expect(error.message.contains("more than 128 levels"), "\(error.message)")
+        #expect(error.message.contains("more than 128 levels") || error.message.hasSuffix(Self.tooDeep))
         // Who sent it is told, as of any other request that is wrong: the template did nothing.
         #expect(error.code == .invalidInput)
     }
