@@ -276,17 +276,17 @@ import Testing
         let document = try JSON.parse(deep)
         let error = try #require(
             throws: AIError.self, performing: { _ = try render("{{ x }}", ["x": document]) })
-        #expect(error.message.contains("more than 128 levels"), "\(error.message)")
+        #expect(error.message.contains("more than 128 levels") || error.message.hasSuffix(Self.tooDeep))
         // Who sent it is told, as of any other request that is wrong: the template did nothing.
         #expect(error.code == .invalidInput)
     }
 
     /// What a template says in its errors is its own choice, and so is how much.
     @Test(arguments: [
-        "{{ raise_exception('é' * 900000) }}", "{{ [].index('a' * 500000) }}", 
+        "{{ raise_exception('é' * 900000) }}", "{{ [].index('a' * 500000) }}",
         "{{ ('%(' ~ 'c' * 3000 ~ ')s') % {} }}", "{{ ('{' ~ 'e' * 3000 ~ '}').format() }}",
         "{{ raise_exception('f' * 1001) }}",
-        "{{ raise_exception('g' ~ '\u{301}' * 500000) }}",
+        "{{ raise_exception('g' ~ '\\u0301' * 500000) }}",
     ])
     func messagesAreShort(source: String) throws {
         let error = try fault(source)

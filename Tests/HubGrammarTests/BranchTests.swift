@@ -12,10 +12,16 @@ import Testing
     /// Exactly one branch, whatever tells them apart.
     @Test(arguments: [
         // Constants, of which each may be in one branch alone.
-        (#"{"oneOf":[{"const":"a","title":"A"},{"const":1},{"enum":["b",1.0,null]}]}"#, [#""a""#, #""b""#, "null"]),
+        (
+            #"{"oneOf":[{"const":"a","title":"A"},{"const":1},{"enum":["b",1.0,null]}]}"#,
+            [#""a""#, #""b""#, "null"]
+        ),
         // Types, and a constant within another branch.
         (#"{"oneOf":[{"type":"boolean"},{"type":"null"},{"const":true}]}"#, ["false", "null"]),
-        (#"{"oneOf":[{"type":"string","pattern":"^[ab]$"},{"type":"string","pattern":"^[bc]$"}]}"#, [#""a""#, #""c""#]),
+        (
+            #"{"oneOf":[{"type":"string","pattern":"^[ab]$"},{"type":"string","pattern":"^[bc]$"}]}"#,
+            [#""a""#, #""c""#]
+        ),
         (#"{"oneOf":[{"type":"string","pattern":"^[ab]$"},{"const":"b"}]}"#, [#""a""#]),
         (
             #"{"oneOf":[{"type":"integer","minimum":1,"maximum":2},{"type":"integer","exclusiveMinimum":2,"maximum":3}]}"#,
@@ -125,11 +131,20 @@ import Testing
             ["{}", #"{"a":1}"#, #"{"a": 1}"#]
         ),
         (#"{"type":"array","prefixItems":[{"const":1},{"const":2}],"minItems":1}"#, ["[1]", "[1,2]", "[1, 2]"]),
-        (#"{"type":"array","prefixItems":[{"const":1}],"items":{"const":2},"maxItems":2}"#, ["[]", "[1]", "[1,2]", "[1, 2]"]),
+        (
+            #"{"type":"array","prefixItems":[{"const":1}],"items":{"const":2},"maxItems":2}"#,
+            ["[]", "[1]", "[1,2]", "[1, 2]"]
+        ),
         (#"{"type":"array","items":[{"const":1}],"additionalItems":false}"#, ["[]", "[1]"]),
-        (#"{"type":"array","items":[{"const":1}],"minItems":2,"additionalItems":{"const":2}, "maxItems":2}"#, ["[1,2]", "[1, 2]"]),
+        (
+            #"{"type":"array","items":[{"const":1}],"minItems":2,"additionalItems":{"const":2}, "maxItems":2}"#,
+            ["[1,2]", "[1, 2]"]
+        ),
         (#"{"type":"array","items":{"const":1},"additionalItems":false,"maxItems":1}"#, ["[]", "[1]"]),
-        (#"{"type":"array","prefixItems":[{"enum":[1,2]},false],"allOf":[{"prefixItems":[{"enum":[2,3]}]}]}"#, ["[]", "[2]"]),
+        (
+            #"{"type":"array","prefixItems":[{"enum":[1,2]},false],"allOf":[{"prefixItems":[{"enum":[2,3]}]}]}"#,
+            ["[]", "[2]"]
+        ),
         (#"{"type":"array","prefixItems":[{"const":1}],"maxItems":0}"#, ["[]"]),
         (#"{"type":"boolean","nullable":true}"#, ["true", "false", "null"]),
         (#"{"type":"boolean","nullable":false}"#, ["true", "false"]),

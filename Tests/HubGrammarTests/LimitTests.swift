@@ -96,6 +96,23 @@ import Testing
         #expect(product.contains("allOf and $ref combine to more than"), "\(product)")
     }
 
+    /// What holds at once is looked through for each property and element.
+    @Test func manySchemasAtOnceAreRefused() throws {
+        func all(_ count: Int, _ part: (Int) -> JSON) -> JSON { .object(["allOf": .array((0..<count).map(part))]) }
+        func named(_ range: Range<Int>) -> JSON {
+            .object(["properties": .object(JSONObject(range.map { (key: "p\($0)", value: .object(["const": 1])) }))]
+            )
+        }
+        let many = error { () throws(AIError) in try OutputGrammar(jsonSchema: all(20_000) { named($0..<$0 + 1) }) }
+        #expect(many.contains("more than 1000 schemas are to hold at once"), "\(many)")
+        let wide = error { () throws(AIError) in
+            try OutputGrammar(jsonSchema: all(500) { named($0 * 10..<$0 * 10 + 10) })
+        }
+        #expect(wide.contains("allOf and $ref combine to more than"), "\(wide)")
+        let some = try OutputGrammar(jsonSchema: all(50) { named($0 * 10..<$0 * 10 + 10) })
+        #expect(some.allows(#"{"p0":1,"p499":1}"#))
+    }
+
     /// Each value is held against all of them: by a table.
     @Test func manyValuesAreCompared() throws {
         let values = JSON.array((0..<20_000).map { .object(["number": .int($0)]) })

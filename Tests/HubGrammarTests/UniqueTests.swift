@@ -25,10 +25,16 @@ import Testing
     static let languages: [(String, [[String]])] = [
         (
             #"{"type":"array","items":{"enum":[1,2,"a"]},"uniqueItems":true,"maxItems":2}"#,
-            [[], ["1"], ["2"], ["\"a\""], ["1", "2"], ["2", "1"], ["1", "\"a\""], ["\"a\"", "1"], ["2", "\"a\""], ["\"a\"", "2"]]
+            [
+                [], ["1"], ["2"], ["\"a\""], ["1", "2"], ["2", "1"], ["1", "\"a\""], ["\"a\"", "1"],
+                ["2", "\"a\""], ["\"a\"", "2"],
+            ]
         ),
         // It ends where no element is left, though more were allowed.
-        (#"{"type":"array","items":{"type":"boolean"},"uniqueItems":true,"minItems":2}"#, [["true", "false"], ["false", "true"]]),
+        (
+            #"{"type":"array","items":{"type":"boolean"},"uniqueItems":true,"minItems":2}"#,
+            [["true", "false"], ["false", "true"]]
+        ),
         // One is the beginning of another.
         (
             #"{"type":"array","items":{"enum":[1,11,111]},"uniqueItems":true,"minItems":3}"#,
@@ -38,7 +44,10 @@ import Testing
             ]
         ),
         // 1 and 1.0 are equal.
-        (#"{"type":"array","items":{"anyOf":[{"const":1.0},{"type":"integer","minimum":1,"maximum":1}]},"uniqueItems":true}"#, [[], ["1"]]),
+        (
+            #"{"type":"array","items":{"anyOf":[{"const":1.0},{"type":"integer","minimum":1,"maximum":1}]},"uniqueItems":true}"#,
+            [[], ["1"]]
+        ),
         // Lists and objects as elements.
         (
             #"{"type":"array","minItems":3,"uniqueItems":true,"items":{"type":"array","items":{"const":1},"maxItems":2}}"#,
@@ -96,16 +105,27 @@ import Testing
 
     @Test func equalElementsAreNotAllowed() throws {
         let texts = try schema(#"{"type":"array","items":{"type":"string"},"uniqueItems":true}"#)
-        for text in ["[]", #"["a","b"]"#, #"["a", "ab", "b", ""]"#, #"["a,","a]","a"]"#] { #expect(texts.allows(text), "\(text)") }
-        for text in [#"["a","a"]"#, #"["a", "b", "a"]"#, #"["",""]"#, #"["\n","\n"]"#] { #expect(!texts.allows(text), "\(text)") }
+        for text in ["[]", #"["a","b"]"#, #"["a", "ab", "b", ""]"#, #"["a,","a]","a"]"#] {
+            #expect(texts.allows(text), "\(text)")
+        }
+        for text in [#"["a","a"]"#, #"["a", "b", "a"]"#, #"["",""]"#, #"["\n","\n"]"#] {
+            #expect(!texts.allows(text), "\(text)")
+        }
         let numbers = try schema(#"{"type":"array","items":{"type":"number"},"uniqueItems":true}"#)
         #expect(numbers.allows("[1,10,1.5,-1,0.15]"))
-        for text in ["[1,1]", "[1,1.0]", "[10,1e1]", "[0,-0]", "[0.5,0.5]"] { #expect(!numbers.allows(text), "\(text)") }
+        for text in ["[1,1]", "[1,1.0]", "[10,1e1]", "[0,-0]", "[0.5,0.5]"] {
+            #expect(!numbers.allows(text), "\(text)")
+        }
         // Which list it is shows later.
         let either = try schema(
-            #"{"anyOf":[{"type":"array","items":{"type":"integer"},"uniqueItems":true},{"type":"array","items":{"type":["string","integer"]},"minItems":3}]}"#)
-        #expect(either.allows("[1,2]") && !either.allows("[1,1]") && either.allows(#"[1,1,"a"]"#) && either.allows("[1,1,1]"))
-        let maps = try schema(#"{"type":"array","items":{"type":"object","additionalProperties":{"type":"integer"}},"uniqueItems":true}"#)
+            #"{"anyOf":[{"type":"array","items":{"type":"integer"},"uniqueItems":true},{"type":"array","items":{"type":["string","integer"]},"minItems":3}]}"#
+        )
+        #expect(
+            either.allows("[1,2]") && !either.allows("[1,1]") && either.allows(#"[1,1,"a"]"#)
+                && either.allows("[1,1,1]"))
+        let maps = try schema(
+            #"{"type":"array","items":{"type":"object","additionalProperties":{"type":"integer"}},"uniqueItems":true}"#
+        )
         #expect(maps.allows(#"[{"a":1},{"b":1},{}]"#) && !maps.allows(#"[{"a":1},{"a":1}]"#))
         #expect(!maps.allows(#"[{"a":1,"b":2},{"b":2,"a":1}]"#))
         #expect(!texts.fits(.array(["a", "a"])) && !numbers.fits(.array([1, .double(1)])))
@@ -115,7 +135,10 @@ import Testing
 
     @Test(arguments: [
         (#"{"type":"array","items":{"type":"boolean"},"uniqueItems":true,"minItems":3}"#, "no text fits"),
-        (#"{"type":"array","items":{"type":"array","maxItems":0},"uniqueItems":true,"minItems":2}"#, "no text fits"),
+        (
+            #"{"type":"array","items":{"type":"array","maxItems":0},"uniqueItems":true,"minItems":2}"#,
+            "no text fits"
+        ),
         (#"{"uniqueItems":true,"prefixItems":[{}]}"#, "not supported beside schemas of single elements"),
         (##"{"type":"array","items":{"$ref":"#"},"uniqueItems":true,"minItems":2}"##, "that leads back to itself"),
         (#"{"uniqueItems":true,"minItems":100000}"#, "more than 10000"), (#"{"uniqueItems":1}"#, "true or false"),

@@ -108,7 +108,8 @@ import Testing
             thought: ("<think>", "</think>")),
         Written(
             template: "plain-list",
-            calls: #"<|tool_call|>[{"name": "weather", "arguments": \#(json)}, {"name": "clock", "arguments": {}}]"#),
+            calls: #"<|tool_call|>[{"name": "weather", "arguments": \#(json)}, {"name": "clock", "arguments": {}}]"#
+        ),
         Written(
             template: "actions",
             calls:
@@ -141,7 +142,8 @@ import Testing
     /// DeepSeek's elements, in a block of this name.
     private static func dsml(_ block: String) -> String {
         let values = [
-            ("days", "false", "3"), ("place", "true", "Paris \"<q>\"; {x}"), ("units", "false", "[\"m\", \"°C 🙂\"]"),
+            ("days", "false", "3"), ("place", "true", "Paris \"<q>\"; {x}"),
+            ("units", "false", "[\"m\", \"°C 🙂\"]"),
             ("zip", "true", "01067"),
         ].map { "<｜DSML｜parameter name=\"\($0)\" string=\"\($1)\">\($2)</｜DSML｜parameter>\n" }.joined()
         return "<｜DSML｜\(block)>\n<｜DSML｜invoke name=\"weather\">\n\(values)</｜DSML｜invoke>\n"
@@ -260,7 +262,8 @@ import Testing
         }
         // Lists over several lines are begun in one.
         let isLong = ["actions", "action-block"].contains(written.template)
-        let calls = isLong ? written.calls.replacing(#/,\n */#, with: ", ").replacing(#/\n */#, with: "") : written.calls
+        let calls =
+            isLong ? written.calls.replacing(#/,\n */#, with: ", ").replacing(#/\n */#, with: "") : written.calls
         let start = try #require(calls.firstRange(of: opening), "\(opening) in \(calls)")
         reading.opening = opening
         let reader = read([String(calls[start.upperBound...])], reading)
@@ -417,7 +420,9 @@ import Testing
         let text = try TemplateTools.render(messages, template, format, options).text
         let answer =
             "I look.<|message_sep|>\n\nfunction call<|role_sep|>\n{\"name\": \"weather\", \"arguments\": {\"place\": \"Rome\"}}<|message_sep|>\n\n"
-        #expect(text.contains("assistant<|role_sep|>\n" + answer) && text.hasSuffix("assistant<|role_sep|>\n"), "\(text)")
+        #expect(
+            text.contains("assistant<|role_sep|>\n" + answer) && text.hasSuffix("assistant<|role_sep|>\n"),
+            "\(text)")
         let reading = AnswerReading(format: format, tools: [Self.weather])
         for pieces in [[answer], answer.map { String($0) }] {
             let reader = read(pieces, reading)
@@ -441,17 +446,31 @@ import Testing
             #"<|tool_call_start|>[clock(a=None, b=True, c=-1.5e3, d=('x', {"y": [False]}), e="tab\tü\u00e9\x41")]<|tool_call_end|>"#,
             #"{"a":null,"b":true,"c":-1500.0,"d":["x",{"y":[false]}],"e":"tab\tüéA"}"#
         ),
-        ("quoted", "<|tool_call_start|>[clock(a='it's, well', b=2)]<|tool_call_end|>", #"{"a":"it's, well","b":2}"#),
+        (
+            "quoted", "<|tool_call_start|>[clock(a='it's, well', b=2)]<|tool_call_end|>",
+            #"{"a":"it's, well","b":2}"#
+        ),
         // Cut, or not what it must be.
         ("python", "<|tool_call_start|>[clock(a=1, b=", "a=1, b="),
         ("python", "<|tool_call_start|>[clock(a=[1, 2}, b=3)]<|tool_call_end|>", "a=[1, 2}, b=3)]"),
         ("plain-list", #"<|tool_call|>[{"name": "clock", "arguments": {"a": "#, #"{"a":"#),
         ("plain-list", #"<|tool_call|>{"name": "clock", "arguments": {}}"#, "{}"),
-        ("actions", #"<|START_ACTION|>[{"tool_name": "clock", "parameters": {"a": [}}]<|END_ACTION|>"#, #"{"a": [}}]"#),
+        (
+            "actions", #"<|START_ACTION|>[{"tool_name": "clock", "parameters": {"a": [}}]<|END_ACTION|>"#,
+            #"{"a": [}}]"#
+        ),
         ("action-block", "Action: ```json\n[{\"tool_name\": \"clock\", \"parameters\": {}}]\n```\n", "{}"),
         ("keyed", #"<|tools_prefix|>[{"clock": {"a": 1"#, #"{"a": 1"#),
-        ("invocations", "<｜DSML｜invoke name=\"clock\"><｜DSML｜parameter name=\"a\">1</｜DSML｜parameter></｜DSML｜invoke>", #"{"a":"1"}"#),
-        ("invocations", "<｜DSML｜invoke name=\"clock\"><｜DSML｜parameter name=\"a\" string=\"false\">[1</｜DSML｜parameter></｜DSML｜invoke>", #"{"a":"[1"}"#),
+        (
+            "invocations",
+            "<｜DSML｜invoke name=\"clock\"><｜DSML｜parameter name=\"a\">1</｜DSML｜parameter></｜DSML｜invoke>",
+            #"{"a":"1"}"#
+        ),
+        (
+            "invocations",
+            "<｜DSML｜invoke name=\"clock\"><｜DSML｜parameter name=\"a\" string=\"false\">[1</｜DSML｜parameter></｜DSML｜invoke>",
+            #"{"a":"[1"}"#
+        ),
     ]) func otherSpellingsAreCalls(template: String, text: String, arguments: String) throws {
         let reader = read([text], try reading(template))
         #expect(reader.calls.map(\.name) == ["clock"] && reader.text.isEmpty, "\(reader)")

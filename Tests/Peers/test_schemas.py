@@ -24,6 +24,12 @@ NAMES = ["id", "name", "type", "a", "b", "value", "\u00fc", "two words", "quote\
 NUMBERS = [-1e6, -273.15, -1, -0.5, 0, 1e-3, 0.5, 1, 7, 9.99, 10, 99, 100, 101.25, 65535, 1e9]
 
 
+# What is refused by name though something fits: branches that cannot be told apart, and elements that must differ where
+# the schema leads back to itself or each has a schema of its own.
+REFUSALS = ["may both fit the same", "different elements that leads back to itself",
+            "\"uniqueItems\" is not supported beside schemas of single elements"]
+
+
 class Draw:
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -209,12 +215,7 @@ class RandomSchemas(unittest.TestCase):
         for schema, answer in zip(schemas, answers):
             if "error" in answer:
                 # Some schemas are satisfied by nothing, or by nothing that these keywords' forms can write.
-                if "different elements that leads back to itself" in answer["error"]:
-                    self.assertIn("uniqueItems", json.dumps(schema))
-                    alike += 1
-                    continue
-                if "may both fit the same" in answer["error"]:
-                    self.assertIn("oneOf", json.dumps(schema))
+                if any(words in answer["error"] for words in REFUSALS):
                     alike += 1
                     continue
                 self.assertIn("no text fits", answer["error"], json.dumps(schema))
@@ -235,6 +236,7 @@ class RandomSchemas(unittest.TestCase):
         print(f"{COUNT} schemas: {whole} answers ended by themselves and are valid, {cut} were cut, "
               f"{empty} schemas allow no text, {alike} are refused for oneOf or uniqueItems; {tokens} tokens", flush=True)
         self.assertGreater(whole, COUNT // 2)
+        self.assertLess(alike, COUNT // 20)
 
 
 if __name__ == "__main__":

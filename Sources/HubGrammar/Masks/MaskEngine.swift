@@ -135,7 +135,8 @@ package final class MaskEngine: @unchecked Sendable {
 
     /// Whether nothing may follow but the end.
     package func isFinished(_ state: State) -> Bool {
-        state.part >= 0 && !isFreeAfterwards && automata[Int(state.part)].isFinished(state.grammar) && failure == nil
+        state.part >= 0 && !isFreeAfterwards && automata[Int(state.part)].isFinished(state.grammar)
+            && failure == nil
     }
 
     // MARK: Tokens
@@ -348,7 +349,8 @@ package final class MaskEngine: @unchecked Sendable {
         automaton.allowMore()
         var bytes: [UInt8] = []
         var at = state.grammar
-        while bytes.count < Self.mostForced, let byte = automaton.onlyByte(at), let next = automaton.next(at, byte) {
+        while bytes.count < Self.mostForced, let byte = automaton.onlyByte(at), let next = automaton.next(at, byte)
+        {
             bytes.append(byte)
             at = next
         }

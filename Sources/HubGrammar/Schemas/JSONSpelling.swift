@@ -26,7 +26,9 @@ enum JSONSpelling {
     }
 
     /// The order of properties where there is one order alone.
-    static func precedes(_ name: String, _ other: String) -> Bool { name.utf8.lexicographicallyPrecedes(other.utf8) }
+    static func precedes(_ name: String, _ other: String) -> Bool {
+        name.utf8.lexicographicallyPrecedes(other.utf8)
+    }
 
     /// The inside of a string.
     static func content(_ text: String) -> String {

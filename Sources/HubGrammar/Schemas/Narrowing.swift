@@ -153,7 +153,9 @@ struct Narrowing {
         let needed = SchemaCompiler.names(pair.rival).filter { rival.contains(ExactText($0)) }
         // What it never has, another requires.
         if needed.contains(where: { absent.contains(ExactText($0)) }) { return }
-        if !SchemaCompiler.hasOthers(pair.own), needed.contains(where: { !named.contains(ExactText($0)) }) { return }
+        if !SchemaCompiler.hasOthers(pair.own), needed.contains(where: { !named.contains(ExactText($0)) }) {
+            return
+        }
         var telling: String?
         for name in names + needed.filter({ !named.contains(ExactText($0)) }) {
             let values = (SchemaCompiler.value(of: name, pair.own), SchemaCompiler.value(of: name, pair.rival))

@@ -41,7 +41,8 @@ struct NumberPattern {
         let fraction = store.then(store.repeated(digits(0, 9, &store), 0, nil), digits(1, 9, &store))
         let sign = store.optional(store.literal("-"))
         let shape = store.sequence([
-            sign, store.repeated(digits(0, 9, &store), 1, nil), store.optional(store.then(store.literal("."), fraction)),
+            sign, store.repeated(digits(0, 9, &store), 1, nil),
+            store.optional(store.then(store.literal("."), fraction)),
         ])
         return store.both([bounded(&store), shape])
     }

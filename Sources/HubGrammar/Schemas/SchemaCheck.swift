@@ -245,7 +245,9 @@ extension JSONObject {
 
     /// The values that fit a schema of `const` or `enum` alone; nil for another.
     var onlyValues: [JSON]? {
-        guard keys.allSatisfy({ $0 == "const" || $0 == "enum" || !SchemaDocument.isUnderstood($0) }) else { return nil }
+        guard keys.allSatisfy({ $0 == "const" || $0 == "enum" || !SchemaDocument.isUnderstood($0) }) else {
+            return nil
+        }
         let list = self["enum"]?.array.map { ValueSet($0).all }
         guard let constant else { return list }
         return list.map { $0.filter { SchemaCheck.areEqual($0, constant) } } ?? [constant]

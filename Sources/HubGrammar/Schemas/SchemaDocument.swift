@@ -117,7 +117,8 @@ final class SchemaDocument {
         let draft = draft(pointer)
         guard !["draft-0", "2019-09"].contains(where: draft.contains) else {
             throw Self.error(
-                pointer, "\"prefixItems\" is not in the draft of $schema, \(draft.printable); use a list in \"items\"")
+                pointer,
+                "\"prefixItems\" is not in the draft of $schema, \(draft.printable); use a list in \"items\"")
         }
     }
 
@@ -135,7 +136,8 @@ final class SchemaDocument {
         case "required":
             try require(value.array?.allSatisfy { $0.string != nil } ?? false, "a list of names")
         case "items":
-            try require(value.object != nil || value.bool != nil || value.array != nil, "a schema, or a list of them")
+            try require(
+                value.object != nil || value.bool != nil || value.array != nil, "a schema, or a list of them")
         case "additionalProperties", "additionalItems":
             try require(value.object != nil || value.bool != nil, "a schema")
         case "nullable", "uniqueItems": try require(value.bool != nil, "true or false")

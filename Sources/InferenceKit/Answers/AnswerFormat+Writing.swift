@@ -13,7 +13,9 @@ extension AnswerFormat {
             guard !mayBeBare else { return texts.joined(separator: "; ") }
             return texts.map { calls.opening + "\n" + $0 + "\n" + closing }.joined(separator: "\n")
         case .list(let name, let key, _):
-            let texts = written.map { "{\"\(name)\": \(Self.text($0.name)), \"\(key)\": \(Self.text($0.arguments))}" }
+            let texts = written.map {
+                "{\"\(name)\": \(Self.text($0.name)), \"\(key)\": \(Self.text($0.arguments))}"
+            }
             return calls.opening + "[" + texts.joined(separator: ", ") + "]" + closing
         case .keyed:
             let texts = written.map { "{\(Self.text($0.name)): \(Self.text($0.arguments))}" }
@@ -48,10 +50,13 @@ extension AnswerFormat {
     /// What tells a model of its tools, where its template does not: DeepSeek 3.1's words for it
     /// (https://huggingface.co/deepseek-ai/DeepSeek-V3.1#toolcall). Nil for a form without such words.
     func description(of tools: [JSON]) -> String? {
-        guard let calls, case .named(let separator) = calls.syntax, let wrapping = calls.wrapping else { return nil }
+        guard let calls, case .named(let separator) = calls.syntax, let wrapping = calls.wrapping else {
+            return nil
+        }
         var text = "## Tools\nYou have access to the following tools:\n"
         for function in tools.compactMap({ $0["function"] }) {
-            text += "\n### \(function["name"]?.string ?? "")\nDescription: \(function["description"]?.string ?? "")\n"
+            text +=
+                "\n### \(function["name"]?.string ?? "")\nDescription: \(function["description"]?.string ?? "")\n"
             text += "\nParameters: \((function["parameters"] ?? .object([:])).text())\n"
         }
         return text + """

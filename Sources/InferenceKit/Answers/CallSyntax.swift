@@ -82,7 +82,7 @@ struct CallParser {
         var calls: [GeneratedToolCall] = []
         for text in JSONPieces.split(body) {
             guard let json = try? JSON.parse(text) else { return calls + broken(list: text) }
-            calls += (json.array ?? [json]).map { call($0, written: $0.text()) }
+            calls += json.array?.map { call($0, written: $0.text()) } ?? [call(json, written: text)]
         }
         return calls.isEmpty ? [broken(body)] : calls
     }
@@ -115,7 +115,9 @@ struct CallParser {
             let after = text[range.upperBound...].drop { $0.isWhitespace }
             return after.first == ":" ? after.dropFirst().drop { $0.isWhitespace } : nil
         }
-        let name = (rest(behind: "name") ?? rest(behind: "tool_name")).map { $0.dropFirst($0.first == "\"" ? 1 : 0).prefix { $0 != "\"" } }
+        let name = (rest(behind: "name") ?? rest(behind: "tool_name")).map {
+            $0.dropFirst($0.first == "\"" ? 1 : 0).prefix { $0 != "\"" }
+        }
         guard let name else { return GeneratedToolCall(name: "", arguments: text) }
         let arguments = rest(behind: "arguments") ?? rest(behind: "parameters")
         return GeneratedToolCall(name: String(name), arguments: String(arguments ?? ""))

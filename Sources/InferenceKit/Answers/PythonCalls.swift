@@ -82,7 +82,9 @@ struct PythonCalls {
         var object = JSONObject()
         while true {
             if skip("}") { return object }
-            guard case .string(let key)? = value(depth + 1), skip(":"), let value = value(depth + 1) else { return nil }
+            guard case .string(let key)? = value(depth + 1), skip(":"), let value = value(depth + 1) else {
+                return nil
+            }
             object[key] = value
             guard skip(",") || rest.first == "}" else { return nil }
         }

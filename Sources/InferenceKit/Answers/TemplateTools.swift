@@ -38,7 +38,9 @@ enum TemplateTools {
         do throws(AIError) {
             return try template.render(json: TemplateMessages.json(messages, template, format), inputs)
         } catch {
-            guard error.code == .malformedModel, messages.contains(where: { !$0.toolCalls.isEmpty }) else { throw error }
+            guard error.code == .malformedModel, messages.contains(where: { !$0.toolCalls.isEmpty }) else {
+                throw error
+            }
             let texts = TemplateMessages.json(messages, template, format, argumentsAreTexts: true)
             guard let rendered = try? template.render(json: texts, inputs) else { throw error }
             return rendered
