@@ -61,6 +61,9 @@ final class ModelHub: HTTPHandler {
     /// Requests so far, as `METHOD TARGET`.
     var requests: [String] { state.update { $0.requests } }
 
+    /// Millions of values in a few bytes each.
+    private static let bomb = Array("[\(String(repeating: "0,", count: 2_200_000))0]".utf8)
+
     static func isLFS(_ path: String) -> Bool { path.hasSuffix(".bin") }
     static func sha256(_ bytes: [UInt8]) -> String { ContentHasher.digest(of: bytes, like: .sha256("")).hex }
     static func digest(_ path: String, _ bytes: [UInt8]) -> String {
@@ -89,8 +92,7 @@ final class ModelHub: HTTPHandler {
             return HTTPResponse(302, headers: ["Location": target.isEmpty ? request.target : target])
         case .otherJSON:
             return .json(.object(["id": "x/y", "sha": .string(String(repeating: "0", count: 40))]))
-        case .bomb:
-            return HTTPResponse(200, body: .bytes(Array("[\(String(repeating: "{},", count: 3_000_000)){}]".utf8)))
+        case .bomb: return HTTPResponse(200, body: .bytes(Self.bomb))
         case .withoutRanges: request.headers["Range"] = nil
         case .cut, .flip, nil: break
         }
