@@ -96,7 +96,8 @@ struct Answer: Sendable {
             if let value = headers[name] { passed[name] = value }
         }
         // What is neither a success nor an error is no answer either.
-        return HubFault(status: (400..<500).contains(status) ? status : 502, code: code, message: message, headers: passed)
+        return HubFault(
+            status: (400..<500).contains(status) ? status : 502, code: code, message: message, headers: passed)
     }
 
     // MARK: On disk
