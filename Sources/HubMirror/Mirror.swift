@@ -27,7 +27,8 @@ package final class Mirror: ServerRoom {
         access = AccessChecks(upstream, answers, settings)
         trees = Trees(upstream)
         files = MirrorFiles(
-            upstream, metrics: metrics, access: access, eviction: Eviction(workspace, settings.maxSize, metrics, report: report),
+            upstream, metrics: metrics, access: access,
+            eviction: Eviction(workspace, settings.maxSize, metrics, report: report),
             report: report)
         let use = DiskUse(workspace)
         metrics.declare("hub_disk_bytes", "Bytes of the cache, unfinished downloads included.") { use.bytes }
@@ -122,7 +123,9 @@ package final class Mirror: ServerRoom {
             return try content(repository, revision, exchange)
         case .pathsInfo(let repository, let revision):
             if exchange.asksExpandedPaths {
-                return try wait(exchange) { try await self.expanded("paths-info", repository, revision, "", exchange) }
+                return try wait(exchange) {
+                    try await self.expanded("paths-info", repository, revision, "", exchange)
+                }
             }
             return try content(repository, revision, exchange)
         case .resolve(let repository, let revision, let path):

@@ -46,7 +46,8 @@ enum FileCopies {
     private static func loseUnflushed(_ blobs: String) throws {
         for name in try FileSystem.entries(blobs) ?? [] where name.hasSuffix(".hub.incomplete") {
             let path = Path.join(blobs, name)
-            let map = RangeMap.read(Path.join(blobs, name.dropping(suffix: ".hub.incomplete") + ".hub.map.incomplete"))
+            let map = RangeMap.read(
+                Path.join(blobs, name.dropping(suffix: ".hub.incomplete") + ".hub.map.incomplete"))
             guard var bytes = try FileSystem.contents(path) else { continue }
             for gap in (map?.safe ?? IntervalSet()).gaps(in: 0..<Int64(bytes.count)) {
                 for index in gap { bytes[Int(index)] = 0xEE }
@@ -57,5 +58,7 @@ enum FileCopies {
 }
 
 extension String {
-    fileprivate func dropping(suffix: String) -> String { hasSuffix(suffix) ? String(dropLast(suffix.count)) : self }
+    fileprivate func dropping(suffix: String) -> String {
+        hasSuffix(suffix) ? String(dropLast(suffix.count)) : self
+    }
 }

@@ -37,15 +37,20 @@ import Testing
     }
 
     /// What Alice has fetched is in the cache; nobody else gets any of it.
-    private func expectNothing(_ when: String, ways: [(method: String, range: String?)] = [("GET", nil)]) async throws {
+    private func expectNothing(_ when: String, ways: [(method: String, range: String?)] = [("GET", nil)])
+        async throws
+    {
         try await Thread.run { [bench] in
             for name in ["priv/p", "old/p", "gated/g", "old/g"] {
                 var targets = ["/\(name)/resolve/main/config.json", "/\(name)/resolve/\(Self.commit)/w.bin"]
-                if name.hasSuffix("p") { targets += ["/api/models/\(name)/tree/\(Self.commit)", "/api/models/\(name)/refs"] }
+                if name.hasSuffix("p") {
+                    targets += ["/api/models/\(name)/tree/\(Self.commit)", "/api/models/\(name)/refs"]
+                }
                 for (target, token) in targets.flatMap({ [($0, Self.bob), ($0, nil)] }) {
                     for (method, range) in ways {
                         let got = bench.ask(target, token, method: method, range: range)
-                        #expect(got.status >= 400 && got.status != 500, "\(when): \(method) \(target) is \(got.status)")
+                        #expect(
+                            got.status >= 400 && got.status != 500, "\(when): \(method) \(target) is \(got.status)")
                     }
                 }
             }
@@ -65,7 +70,8 @@ import Testing
         try await fetchAsAlice()
         try await expectNothing("well", ways: [("GET", nil), ("HEAD", nil), ("GET", "bytes=1-40")])
         for trouble: ModelHub.Trouble in [
-            .page, .nothing, .otherJSON, .plainNotFound, .redirect("/login"), .redirect(""), .status(500), .status(503),
+            .page, .nothing, .otherJSON, .plainNotFound, .redirect("/login"), .redirect(""), .status(500),
+            .status(503),
             .status(408), .status(304), .cut(0.5),
         ] {
             for part: ModelHub.Part in [.all, .files] {
@@ -81,12 +87,18 @@ import Testing
 
     @Test func anAnswerThatIsNotTheHubsIsABadGateway() async throws {
         try await Thread.run { [bench, hub] in
-            for trouble: ModelHub.Trouble in [.page, .nothing, .bomb, .redirect("file:///etc/passwd"), .redirect("")] {
+            for trouble: ModelHub.Trouble in [
+                .page, .nothing, .bomb, .redirect("file:///etc/passwd"), .redirect(""),
+            ] {
                 hub.change { ($0.trouble, $0.part, $0.times) = (trouble, .all, .max) }
-                for target in ["/api/models/open/a/revision/main", "/open/a/resolve/main/w.bin", "/api/models?search=x"] {
+                for target in [
+                    "/api/models/open/a/revision/main", "/open/a/resolve/main/w.bin", "/api/models?search=x",
+                ] {
                     let got = bench.ask(target, Self.bob)
                     // What was known before is served, and said to be old.
-                    #expect(got.status == 502 || got.headers["Warning"] != nil, "\(trouble): \(target) is \(got.status)")
+                    #expect(
+                        got.status == 502 || got.headers["Warning"] != nil, "\(trouble): \(target) is \(got.status)"
+                    )
                 }
                 hub.change { $0.trouble = nil }
                 #expect(bench.ask("/api/models/open/a/revision/main", Self.bob).status == 200)
@@ -103,7 +115,8 @@ import Testing
 
     /// As the Hub does, for another mirror behind this one.
     @Test func aFormerNameIsARedirect() async throws {
-        let second = try MirrorBench(of: HubServer(limits: .patient, handler: Bare(mirror: bench.mirror)), folder("n"))
+        let second = try MirrorBench(
+            of: HubServer(limits: .patient, handler: Bare(mirror: bench.mirror)), folder("n"))
         try await Thread.run { [bench] in
             let got = bench.ask("/api/models/old/g/revision/main", Self.bob)
             #expect((got.status, got.headers["Location"]) == (307, "/api/models/gated/g/revision/main"))

@@ -20,7 +20,10 @@ final class MirrorBench: Sendable {
     }
 
     /// - Parameter home: the folder of the cache and of the kept answers.
-    init(of upstream: String, _ authorisation: ClientAuthorisation, home: String, ttl: Double = 60, server: HubServer? = nil)
+    init(
+        of upstream: String, _ authorisation: ClientAuthorisation, home: String, ttl: Double = 60,
+        server: HubServer? = nil
+    )
         throws
     {
         self.home = home
@@ -59,7 +62,8 @@ final class MirrorBench: Sendable {
 
     /// - Parameter leavesAfter: bytes after which the client goes; nil to read all.
     func ask(
-        _ target: String, _ token: String? = nil, method: String = "GET", range: String? = nil, leavesAfter: Int? = nil
+        _ target: String, _ token: String? = nil, method: String = "GET", range: String? = nil,
+        leavesAfter: Int? = nil
     ) -> Got {
         var headers: HTTPHeaders = ["Host": "127.0.0.1:80"]
         headers["Authorization"] = token.map { "Bearer \($0)" }
@@ -74,7 +78,9 @@ final class MirrorBench: Sendable {
         case .bytes(let bytes): got.body = bytes
         case .file(let file, let range):
             got.body = [UInt8](repeating: 0, count: range.count)
-            let count = got.body.withUnsafeMutableBytes { try? file.descriptor.read(into: $0, at: range.lowerBound) }
+            let count = got.body.withUnsafeMutableBytes {
+                try? file.descriptor.read(into: $0, at: range.lowerBound)
+            }
             got.isWhole = count == range.count
         case .stream(let length, let producer):
             var buffer = [UInt8](repeating: 0, count: 32 << 10)

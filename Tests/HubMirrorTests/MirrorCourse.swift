@@ -164,7 +164,8 @@ final class MirrorCourse: @unchecked Sendable {
             let size = repo.file(path, at: commit ?? repo.main)!.count
             let at = number(0..<max(1, size))
             let kinds: [Ask.Kind] = [
-                .whole, .whole, .head, .part(at, number(at..<max(at + 1, size)) + 1), .rest(at), .leave(at), .download,
+                .whole, .whole, .head, .part(at, number(at..<max(at + 1, size)) + 1), .rest(at), .leave(at),
+                .download,
                 .download, .info,
             ]
             return Ask(
@@ -203,7 +204,8 @@ final class MirrorCourse: @unchecked Sendable {
 
     private func may(_ one: Ask, _ admitted: Set<String>, _ what: String = "") -> Bool {
         let name = hub.repo(one.name)!.name
-        return admitted.contains("* \(name)") || admitted.contains("\((forwards ? one.token : nil) ?? "-") \(name)\(what)")
+        return admitted.contains("* \(name)")
+            || admitted.contains("\((forwards ? one.token : nil) ?? "-") \(name)\(what)")
     }
 
     private func fault(_ one: Ask, _ got: MirrorBench.Got, _ what: String) {
@@ -247,7 +249,9 @@ final class MirrorCourse: @unchecked Sendable {
             have += got.body
             guard let content = hub.repo(one.name)?.file(one.path, at: now) else { return }
             guard have.count >= content.count else { continue }
-            if have.count != content.count || !Self.are(have, content), !(flips && isUnproven) { fault(one, got, "has a wrong file of the right size") }
+            if have.count != content.count || !Self.are(have, content), !(flips && isUnproven) {
+                fault(one, got, "has a wrong file of the right size")
+            }
             return
         }
     }
@@ -271,7 +275,9 @@ final class MirrorCourse: @unchecked Sendable {
             return got.headers["ETag"] == etag ? true : wrong("has another ETag")
         }
         guard !repo.lacking.contains(one.path) else { return wrong("got a content by its digest alone") }
-        guard got.status == 206 || range == nil || content.isEmpty || flips else { return wrong("was sent more than asked") }
+        guard got.status == 206 || range == nil || content.isEmpty || flips else {
+            return wrong("was sent more than asked")
+        }
         let wanted = got.status == 206 ? range!.clamped(to: 0..<content.count) : 0..<content.count
         var left = false
         if case .leave(let count) = one.kind { left = got.body.count >= count }
@@ -336,7 +342,9 @@ final class MirrorCourse: @unchecked Sendable {
                             let got = bench.ask(one.target, token)
                             judge(one, got, nil, admitted, false)
                             let isFor = repo.gives(to: forwards ? token : nil) && !repo.lacking.contains(path)
-                            if isFor != (got.status == 200) || !got.isWhole { fault(one, got, "does not get its file") }
+                            if isFor != (got.status == 200) || !got.isWhole {
+                                fault(one, got, "does not get its file")
+                            }
                         }
                     }
                 }

@@ -22,7 +22,8 @@ import Testing
                         defer { n += 1 }
                         return n
                     }), number < end {
-                        let course = try MirrorCourse(hub, server.address, SeededRandom(number: seed &+ UInt64(number) &* 1_000_003))
+                        let course = try MirrorCourse(
+                            hub, server.address, SeededRandom(number: seed &+ UInt64(number) &* 1_000_003))
                         try await course.run()
                         for fault in course.faults {
                             Issue.record("HUB_SOAK_SEED=\(seed) HUB_SOAK_ROUND=\(number): \(fault)")

@@ -61,6 +61,9 @@ final class ModelHub: HTTPHandler {
     /// Requests so far, as `METHOD TARGET`.
     var requests: [String] { state.update { $0.requests } }
 
+    /// Millions of values in a few bytes each.
+    private static let bomb = Array("[\(String(repeating: "0,", count: 2_200_000))0]".utf8)
+
     static func isLFS(_ path: String) -> Bool { path.hasSuffix(".bin") }
     static func sha256(_ bytes: [UInt8]) -> String { ContentHasher.digest(of: bytes, like: .sha256("")).hex }
     static func digest(_ path: String, _ bytes: [UInt8]) -> String {
@@ -82,20 +85,22 @@ final class ModelHub: HTTPHandler {
         var request = request
         switch trouble {
         case .status(let status): return HTTPResponse(status, body: .bytes(Array("{}".utf8)))
-        case .page: return HTTPResponse(200, headers: ["Content-Type": "text/html"], body: .bytes(Array("<html>".utf8)))
+        case .page:
+            return HTTPResponse(200, headers: ["Content-Type": "text/html"], body: .bytes(Array("<html>".utf8)))
         case .nothing: return HTTPResponse(200)
         case .plainNotFound: return HTTPResponse(404, body: .bytes(Array("Not here".utf8)))
         case .redirect(let target):
             return HTTPResponse(302, headers: ["Location": target.isEmpty ? request.target : target])
         case .otherJSON:
             return .json(.object(["id": "x/y", "sha": .string(String(repeating: "0", count: 40))]))
-        case .bomb:
-            return HTTPResponse(200, body: .bytes(Array("[\(String(repeating: "{},", count: 3_000_000)){}]".utf8)))
+        case .bomb: return HTTPResponse(200, body: .bytes(Self.bomb))
         case .withoutRanges: request.headers["Range"] = nil
         case .cut, .flip, nil: break
         }
         let response = answer(request, path, token)
-        guard case .bytes(let bytes) = response.body, request.method != "HEAD", !bytes.isEmpty else { return response }
+        guard case .bytes(let bytes) = response.body, request.method != "HEAD", !bytes.isEmpty else {
+            return response
+        }
         switch trouble {
         case .cut(let share):
             let body = Cut(Array(bytes.prefix(Int(Double(bytes.count) * share))))
@@ -132,7 +137,8 @@ final class ModelHub: HTTPHandler {
         guard rest.count >= 2 else { return isAPI ? .json(.array([])) : refusal(404, "EntryNotFound") }
         let name = rest[0] + "/" + rest[1]
         if let now = state.renamed[name] {
-            return HTTPResponse(307, headers: ["Location": request.target.replacing(name, with: now, maxReplacements: 1)])
+            return HTTPResponse(
+                307, headers: ["Location": request.target.replacing(name, with: now, maxReplacements: 1)])
         }
         guard let repo = state.repos[name], repo.isVisible(to: token) else {
             return refusal(token == nil ? 401 : 404, "RepoNotFound")
@@ -158,7 +164,8 @@ final class ModelHub: HTTPHandler {
             .object([
                 "id": .string(repo.name), "sha": .string(commit), "private": .bool(repo.readers != nil),
                 "gated": repo.granted == nil ? false : "auto", "tags": .array([]),
-                "siblings": .array((repo.commits[commit] ?? [:]).keys.sorted().map { .object(["rfilename": .string($0)]) }),
+                "siblings": .array(
+                    (repo.commits[commit] ?? [:]).keys.sorted().map { .object(["rfilename": .string($0)]) }),
             ]))
     }
 
@@ -177,7 +184,8 @@ final class ModelHub: HTTPHandler {
         let commit = revision == "main" ? repo.main : revision
         guard repo.commits[commit] != nil else { return refusal(404, "RevisionNotFound") }
         guard repo.gives(to: token) else { return refusal(token == nil ? 401 : 403, "GatedRepo") }
-        guard let bytes = repo.file(path, at: commit), !(repo.lacking.contains(path) && request.method == "GET") else {
+        guard let bytes = repo.file(path, at: commit), !(repo.lacking.contains(path) && request.method == "GET")
+        else {
             return refusal(404, "EntryNotFound")
         }
         let etag = "\"\(Self.digest(path, bytes))\""
@@ -190,6 +198,7 @@ final class ModelHub: HTTPHandler {
             return HTTPResponse(200, headers: headers, body: .bytes(bytes))
         }
         headers["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(bytes.count)"
-        return HTTPResponse(206, headers: headers, body: .bytes(Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])))
+        return HTTPResponse(
+            206, headers: headers, body: .bytes(Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])))
     }
 }

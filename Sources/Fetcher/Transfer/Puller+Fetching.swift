@@ -43,7 +43,8 @@ extension Puller {
         let proven = Lock<[String: [VerifiedFile]]>([:])
         let session = PullSession(
             client: client, jobs: jobs, present: (present.totalSize, present.count), limits: limits,
-            control: options.control, shared: unflushed, restart: options.force && plans.allSatisfy(\.destination.isCache),
+            control: options.control, shared: unflushed,
+            restart: options.force && plans.allSatisfy(\.destination.isCache),
             keep: { file, job, ranges in
                 // Without file state nothing is recorded; the file is verified again later.
                 if let (cache, file) = (try? job.verified(file)) ?? nil {

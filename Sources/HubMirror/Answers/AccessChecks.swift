@@ -114,7 +114,9 @@ final class AccessChecks: Sendable {
     }
 
     private static func isOpen(_ answer: Answer) -> Bool {
-        guard let json = answer.json, json["id"]?.string != nil, json["private"]?.bool == false else { return false }
+        guard let json = answer.json, json["id"]?.string != nil, json["private"]?.bool == false else {
+            return false
+        }
         return json["gated"].map { $0 == .bool(false) } ?? true
     }
 

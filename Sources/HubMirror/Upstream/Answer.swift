@@ -1,6 +1,7 @@
 import Fetcher
 import HubCore
 import HubServer
+import Libc
 
 /// An answer of upstream's API.
 struct Answer: Sendable {
@@ -42,9 +43,24 @@ struct Answer: Sendable {
     /// Python's client asks for a file's Xet token, and so leaves the mirror, wherever it sees a Xet hash. A body that names
     /// one and cannot be read is dropped.
     private static func withoutXet(_ body: [UInt8]) -> [UInt8] {
-        guard body.firstRange(of: Array("\"xet".utf8)) != nil else { return body }
+        guard namesXet(body) else { return body }
         guard let json = try? JSON.parse(body) else { return [] }
         return Array(stripped(json).text().utf8)
+    }
+
+    private static func namesXet(_ body: [UInt8]) -> Bool {
+        let mark = Array("\"xet".utf8)
+        return body.withUnsafeBytes { bytes in
+            var at = 0
+            while at + mark.count <= bytes.count, let start = bytes.baseAddress,
+                let quote = memchr(start + at, Int32(mark[0]), bytes.count - at)
+            {
+                at = UnsafeRawPointer(quote) - start
+                if at + mark.count <= bytes.count, memcmp(quote, mark, mark.count) == 0 { return true }
+                at += 1
+            }
+            return false
+        }
     }
 
     private static func stripped(_ json: JSON) -> JSON {
@@ -80,7 +96,8 @@ struct Answer: Sendable {
             if let value = headers[name] { passed[name] = value }
         }
         // What is neither a success nor an error is no answer either.
-        return HubFault(status: (400..<500).contains(status) ? status : 502, code: code, message: message, headers: passed)
+        return HubFault(
+            status: (400..<500).contains(status) ? status : 502, code: code, message: message, headers: passed)
     }
 
     // MARK: On disk

@@ -29,7 +29,8 @@ extension Upstream {
         throw HubFault(status: 502, message: "upstream does not say that \(file.path) of \(repository) may be had")
     }
 
-    private static func isAbout(_ file: RepositoryFile, _ commit: Commit, _ response: Fetcher.HTTPResponse) -> Bool {
+    private static func isAbout(_ file: RepositoryFile, _ commit: Commit, _ response: Fetcher.HTTPResponse) -> Bool
+    {
         guard response.fields["X-Repo-Commit"] == commit.hash,
             let etag = response.fields["X-Linked-Etag"] ?? response.fields["ETag"]
         else { return false }

@@ -396,7 +396,9 @@ import Testing
             try bench.folder("org/a").partialMap(PullBench.sha256(a)),
             try bench.folder("org/b").partialMap(PullBench.sha256(b)),
         ]
-        try await eventually("a map of what is flushed") { maps.contains { (RangeMap.read($0)?.safe.count ?? 0) > 0 } }
+        try await eventually("a map of what is flushed") {
+            maps.contains { (RangeMap.read($0)?.safe.count ?? 0) > 0 }
+        }
         gateA.release()
         gateB.release()
         for (work, bytes) in [(first, a), (second, b)] {

@@ -84,7 +84,8 @@ import Testing
             TarBytes.entry("hub-export.json", Array("{\"hub_export\":1,\"models\":[],\"x\":[\(values){}]}".utf8)),
             "too many values")
         try await expectRefused(
-            TarBytes.entry("hub-export.json", Array("{\"hub_export\":1,\"models\":[\(values){}]}".utf8)), "too many values")
+            TarBytes.entry("hub-export.json", Array("{\"hub_export\":1,\"models\":[\(values){}]}".utf8)),
+            "too many values")
         try FileSystem.replace(travel.path("held.json"), with: Array("{\"blobs\":[\(values){}]}".utf8))
         let since = try await travel.stage.run(["export", "org/tiny", "--since", "held.json", "-o", "since/"])
         #expect(since.status == 2 && since.error.contains("no sha256"), "\(since)")
@@ -100,7 +101,9 @@ import Testing
             try FileSystem.remove(travel.path(name))
         }
         // Names that are no part's.
-        for name in ["m.-5", "m.+2", "m.000", "m.0002", "m.txt"] { try FileSystem.replace(travel.path(name), with: []) }
+        for name in ["m.-5", "m.+2", "m.000", "m.0002", "m.txt"] {
+            try FileSystem.replace(travel.path(name), with: [])
+        }
         #expect(try await travel.there("import", "m.001").status == 0)
         try travel.expectSame()
     }
