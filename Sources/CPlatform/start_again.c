@@ -66,7 +66,7 @@ int hub_started_again_with(void) { return read_state(NULL); }
 void hub_remember_arguments(char *const arguments[]) { words = arguments; }
 
 int hub_start_again_after_crash(const char *path, int descriptor) {
-    if (!words) return 0;
+    if (!words || atomic_load(&is_armed)) return 0;
     int size = 0;
     while (environ && environ[size]) size++;
     variables = calloc((size_t)size + 2, sizeof *variables);

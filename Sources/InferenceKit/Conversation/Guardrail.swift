@@ -39,6 +39,7 @@ public struct FullContext: Error, Sendable, Hashable {
     /// - Parameter what: `the prompt`.
     func error(of what: String = "the conversation") -> AIError {
         AIError(
-            .contextFull, "\(what) has \(promptTokens) tokens; the context has room for \(contextTokens)", cause: self)
+            .contextFull, "\(what) has \(promptTokens) tokens; the context has room for \(contextTokens)",
+            cause: self)
     }
 }
