@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -36,10 +35,7 @@ static int64_t times[most];
 static int kept = -1;
 static int file_limit;
 
-static int64_t seconds(void) {
-    struct timespec now;
-    return clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? (int64_t)now.tv_sec : 0;
-}
+static int64_t seconds(void) { return (int64_t)(hub_monotonic_nanoseconds() / 1000000000); }
 
 // Reads the variable of an earlier run of this process: the socket, or -1.
 static int read_state(int64_t before[most]) {
