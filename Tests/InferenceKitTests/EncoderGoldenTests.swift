@@ -44,7 +44,7 @@ import Testing
     }
 
     /// The rows of texts that go through a model together, and the workspace that holds them then.
-    private func run(_ model: LoadedModel, _ texts: [(ids: [Int], types: [Int])]) -> (
+    private func run(_ model: LoadedModel, _ texts: [(ids: [Int], types: [Int])]) throws -> (
         places: [Range<Int>], workspace: Workspace
     ) {
         let d = model.model.description
@@ -64,7 +64,7 @@ import Testing
             }
             places.append(first..<step.count)
         }
-        model.model.run(step, workspace)
+        try model.model.run(step, workspace)
         return (places, workspace)
     }
 
@@ -82,7 +82,7 @@ import Testing
                 let model = try golden.open(configuration, as: name, ModelOptions(isExact: true))
                 let d = model.model.description
                 #expect(d.task.rawValue == said["task"]?.string)
-                let (places, workspace) = run(model, golden.texts)
+                let (places, workspace) = try run(model, golden.texts)
                 let texts = try #require(said["texts"]?.array)
                 guard d.head != nil else {
                     let width = d.width
@@ -101,7 +101,7 @@ import Testing
                 let wanted =
                     d.task == .fillMask
                     ? places.map { $0.lowerBound + golden.mask..<$0.lowerBound + golden.mask + 1 } : places
-                let outputs = model.model.outputs(texts: wanted, workspace)
+                let outputs = try model.model.outputs(texts: wanted, workspace)
                 for (output, text) in zip(outputs, texts) {
                     #expect(worst(output, text["outputs"]) < 1e-4, "\(name): \(worst(output, text["outputs"]))")
                 }
@@ -119,18 +119,18 @@ import Testing
             for threads in [1, 3] {
                 let model = try golden.open(
                     golden.configurations[0], as: name, ModelOptions(threads: threads, isExact: isExact))
-                func results(_ texts: [(ids: [Int], types: [Int])]) -> [[Float]] {
-                    let (places, workspace) = run(model, texts)
+                func results(_ texts: [(ids: [Int], types: [Int])]) throws -> [[Float]] {
+                    let (places, workspace) = try run(model, texts)
                     guard model.model.description.head == nil else {
-                        return model.model.outputs(texts: places, workspace)
+                        return try model.model.outputs(texts: places, workspace)
                     }
                     let width = model.model.description.width
                     let rows = model.model.lastRows(places.last!.upperBound, workspace).array
                     return places.map { Array(rows[$0.lowerBound * width..<$0.upperBound * width]) }
                 }
-                if alone.isEmpty { alone = golden.texts.flatMap { results([$0]) } }
-                #expect(results(golden.texts) == alone)
-                #expect(results(golden.texts.reversed()).reversed() == alone)
+                if alone.isEmpty { alone = try golden.texts.flatMap { try results([$0]) } }
+                #expect(try results(golden.texts) == alone)
+                #expect(try results(golden.texts.reversed()).reversed() == alone)
             }
         }
     }

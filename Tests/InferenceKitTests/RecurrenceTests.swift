@@ -20,7 +20,7 @@ import Testing
     }
 
     /// The last logits of a text that is computed in pieces of these sizes, again and again.
-    private func last(_ text: [Int], _ model: LoadedModel, pieces: [Int]) -> [Float] {
+    private func last(_ text: [Int], _ model: LoadedModel, pieces: [Int]) throws -> [Float] {
         let session = model.session()
         session.grow(to: text.count)
         let workspace = Workspace(model.model.description, team: model.team, isExact: true)
@@ -29,7 +29,7 @@ import Testing
             let piece = Array(text[session.ids.count...].prefix(pieces[turn % pieces.count]))
             turn += 1
             let isLast = session.ids.count + piece.count == text.count
-            model.model.run(Step(session.rows(piece, logitsFrom: isLast ? piece.count - 1 : .max)), workspace) {
+            try model.model.run(Step(session.rows(piece, logitsFrom: isLast ? piece.count - 1 : .max)), workspace) {
                 result = Array($1)
             }
             session.keep(piece)
@@ -40,9 +40,9 @@ import Testing
     @Test(arguments: models) func piecesOfALongTextGiveTheSameBits(name: String) throws {
         let model = try open(name)
         let text = text(500, model)
-        let expected = last(text, try open(name, threads: 1), pieces: [256])
+        let expected = try last(text, open(name, threads: 1), pieces: [256])
         #expect(!expected.isEmpty)
-        for pieces in [[1], [33, 1, 7], [250, 3]] { #expect(last(text, model, pieces: pieces) == expected) }
+        for pieces in [[1], [33, 1, 7], [250, 3]] { #expect(try last(text, model, pieces: pieces) == expected) }
     }
 
     /// The state before the first row with logits is kept, and before pieces of a prompt: three of them.
@@ -51,26 +51,26 @@ import Testing
         let text = text(400, model)
         let session = model.session()
         let workspace = Workspace(model.model.description, team: model.team, isExact: true)
-        func read(_ text: [Int], _ piece: Int) {
+        func read(_ text: [Int], _ piece: Int) throws {
             while session.ids.count < text.count {
                 let next = Array(text[session.ids.count...].prefix(piece))
                 let isLast = session.ids.count + next.count == text.count
-                model.model.run(Step(session.rows(next, logitsFrom: isLast ? next.count - 1 : .max)), workspace)
+                try model.model.run(Step(session.rows(next, logitsFrom: isLast ? next.count - 1 : .max)), workspace)
                 session.keep(next)
             }
         }
         session.begin(text)
-        read(text, 100)
+        try read(text, 100)
         // The same text again: its last row is computed, from the state before it.
         session.begin(text)
         #expect(session.ids.count == 399)
-        read(text, 100)
+        try read(text, 100)
         // Guesses that were wrong cost nothing.
-        model.model.run(Step(session.rows([1, 2, 3, 4], logitsFrom: 0)), workspace)
+        try model.model.run(Step(session.rows([1, 2, 3, 4], logitsFrom: 0)), workspace)
         session.keep([])
         #expect(session.ids.count == 400)
         // Those that were right are computed again where others were wrong.
-        model.model.run(Step(session.rows([1, 2, 3, 4], logitsFrom: 0)), workspace)
+        try model.model.run(Step(session.rows([1, 2, 3, 4], logitsFrom: 0)), workspace)
         session.keep([1, 2])
         #expect(session.ids.count == 400)
         // Another text with a beginning in common, and one without.

@@ -52,12 +52,12 @@ import Testing
     }
 
     /// The logits of every position of a text, computed alone, a token at a time.
-    private func alone(_ model: LoadedModel, _ ids: [Int]) -> [[Float]] {
+    private func alone(_ model: LoadedModel, _ ids: [Int]) throws -> [[Float]] {
         let session = session(model, ids)
         let workspace = Workspace(model.model.description, team: model.team, isExact: model.isExact)
         var all: [[Float]] = []
         for id in ids {
-            model.model.run(Step(session.rows([id], logitsFrom: 0)), workspace) { all.append(Array($1)) }
+            try model.model.run(Step(session.rows([id], logitsFrom: 0)), workspace) { all.append(Array($1)) }
             session.keep([id])
         }
         return all
@@ -73,7 +73,7 @@ import Testing
                 Int.random(in: 0..<one.vocabulary, using: &random)
             }
         }
-        let expected = texts.map { alone(one, $0) }
+        let expected = try texts.map { try alone(one, $0) }
         for model in [one, three] {
             let workspace = Workspace(model.model.description, team: model.team, isExact: isExact)
             let sessions = texts.map { session(model, $0) }
@@ -89,7 +89,7 @@ import Testing
                     for row in sessions[text].rows(piece, logitsFrom: 0) { step.append(row) }
                 }
                 guard !step.isEmpty else { continue }
-                model.model.run(step, workspace) { index, logits in
+                try model.model.run(step, workspace) { index, logits in
                     let piece = pieces.last { $0.first <= index }!
                     got[piece.text].append(Array(logits))
                 }
@@ -105,7 +105,7 @@ import Testing
         let model = try open(name, ModelOptions(threads: 2))
         let workspace = Workspace(model.model.description, team: model.team, isExact: false)
         let text = (0..<30).map { _ in Int.random(in: 0..<model.vocabulary, using: &random) }
-        let expected = alone(model, text)
+        let expected = try alone(model, text)
         let session = model.session()
         for round in 0..<6 {
             // Another text with the same beginning first.
@@ -123,12 +123,12 @@ import Testing
                 let start = session.ids.count
                 var got: [Int: [Float]] = [:]
                 let next = Array(wanted[start...])
-                model.model.run(Step(session.rows(next, logitsFrom: 0)), workspace) { got[start + $0] = Array($1) }
+                try model.model.run(Step(session.rows(next, logitsFrom: 0)), workspace) { got[start + $0] = Array($1) }
                 session.keep(next)
                 guard wanted == text else { continue }
                 for (position, logits) in got { #expect(logits == expected[position]) }
                 // Guesses beyond the end.
-                model.model.run(Step(session.rows([1, 2, 3], logitsFrom: .max)), workspace)
+                try model.model.run(Step(session.rows([1, 2, 3], logitsFrom: .max)), workspace)
                 session.keep([])
             }
         }
@@ -140,7 +140,7 @@ import Testing
         let model = try open("micro/llama", ModelOptions(threads: 2, isExact: true, cacheFormat: format))
         let workspace = Workspace(model.model.description, team: model.team, isExact: true)
         let text = (0..<700).map { _ in Int.random(in: 0..<model.vocabulary, using: &random) }
-        func last(_ sizes: [Int]) -> [Float] {
+        func last(_ sizes: [Int]) throws -> [Float] {
             let session = model.session()
             session.grow(to: text.count)
             var result: [Float] = []
@@ -150,13 +150,13 @@ import Testing
                 turn += 1
                 let isLast = session.ids.count + piece.count == text.count
                 let rows = session.rows(piece, logitsFrom: isLast ? piece.count - 1 : .max)
-                model.model.run(Step(rows), workspace) { result = Array($1) }
+                try model.model.run(Step(rows), workspace) { result = Array($1) }
                 session.keep(piece)
             }
             return result
         }
-        let whole = last([workspace.rows])
-        let pieces = last([1, 7, 255, 30])
+        let whole = try last([workspace.rows])
+        let pieces = try last([1, 7, 255, 30])
         #expect(whole == pieces)
         let exact = try open("micro/llama", ModelOptions(threads: 1, isExact: true, cacheFormat: .f32))
         var expected: [Float] = []
