@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -36,10 +35,7 @@ static int64_t times[most];
 static int kept = -1;
 static int file_limit;
 
-static int64_t seconds(void) {
-    struct timespec now;
-    return clock_gettime(CLOCK_MONOTONIC, &now) == 0 ? (int64_t)now.tv_sec : 0;
-}
+static int64_t seconds(void) { return (int64_t)(hub_monotonic_nanoseconds() / 1000000000); }
 
 // Reads the variable of an earlier run of this process: the socket, or -1.
 static int read_state(int64_t before[most]) {
@@ -66,7 +62,7 @@ int hub_started_again_with(void) { return read_state(NULL); }
 void hub_remember_arguments(char *const arguments[]) { words = arguments; }
 
 int hub_start_again_after_crash(const char *path, int descriptor) {
-    if (!words) return 0;
+    if (!words || atomic_load(&is_armed)) return 0;
     int size = 0;
     while (environ && environ[size]) size++;
     variables = calloc((size_t)size + 2, sizeof *variables);

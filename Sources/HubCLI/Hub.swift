@@ -14,6 +14,7 @@ public func hubMain(_ count: Int32, _ words: UnsafePointer<UnsafeMutablePointer<
     let suspension = Suspension()
     var fault: AIError?
     do throws(AIError) {
+        try ServerRevival.goOn()
         try Shortage.prepare()
         try Signals.watch(interruption, suspension) {
             hub_secret_end()

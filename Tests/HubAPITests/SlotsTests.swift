@@ -8,7 +8,9 @@ import Testing
 /// Who waits for a place, and who goes first.
 @Suite struct SlotsTests {
     private func metric(_ metrics: ServerMetrics, _ name: String) -> Int? {
-        metrics.text().split(separator: "\n").first { $0.hasPrefix(name + " ") }.flatMap { Int($0.split(separator: " ")[1]) }
+        metrics.text().split(separator: "\n").first { $0.hasPrefix(name + " ") }.flatMap {
+            Int($0.split(separator: " ")[1])
+        }
     }
 
     private func wait(_ metrics: ServerMetrics, queued: Int) async throws {

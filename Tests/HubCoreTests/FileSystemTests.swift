@@ -301,7 +301,8 @@ import Testing
         #expect(files[299].bytes.allSatisfy { $0 == 0 })
         for number in [7, 299] {
             let error = #expect(throws: AIError.self) { try files[number].checkIntact() }
-            #expect(error?.code == .fileChanged && error?.exitStatus == 7 && error?.context.path == folder("\(number)"))
+            #expect(
+                error?.code == .fileChanged && error?.exitStatus == 7 && error?.context.path == folder("\(number)"))
         }
         for number in [0, 6, 8, 298] {
             #expect(Array(files[number].bytes) == bytes)

@@ -27,8 +27,10 @@ import Testing
 
     /// A clock and a file may show any time, and differences of two must not overflow.
     @Test func wholeNanosecondsHaveABound() throws {
-        let limits = (Timestamp.nanoseconds(timespec(tv_sec: .min, tv_nsec: 0)),
-            Timestamp.nanoseconds(timespec(tv_sec: .max, tv_nsec: 999_999_999)))
+        let limits = (
+            Timestamp.nanoseconds(timespec(tv_sec: .min, tv_nsec: 0)),
+            Timestamp.nanoseconds(timespec(tv_sec: .max, tv_nsec: 999_999_999))
+        )
         #expect(limits.1 - limits.0 > 0)
         for seconds in [-1 << 62, -20_000_000_000, -1, 0, 1_704_067_200, 8_000_000_000, 11_234_000_000, 1 << 62] {
             let time = Timestamp.nanoseconds(timespec(tv_sec: seconds, tv_nsec: 5))

@@ -36,7 +36,9 @@ import Testing
         #expect(try await model.generate(prompt: "To be", config: config).collectWithMetadata().ids.count == 8)
         try cut(folder, weights)
         for _ in 0..<2 {
-            try await expectCut(folder) { _ = try await model.generate(prompt: "My lord", config: config).collect() }
+            try await expectCut(folder) {
+                _ = try await model.generate(prompt: "My lord", config: config).collect()
+            }
         }
         try await expectCut(folder) { _ = try await model.logits(prompt: "To be") }
         #expect(try await whole.generate(prompt: "To be", config: config).collectWithMetadata().ids.count == 8)
@@ -90,7 +92,9 @@ import Testing
         try await expectCut(ranking) { _ = try await ranker.rank(["the sea"], for: "a ship") }
     }
 
-    @Test(arguments: ["chronos", "chronos-2", "chronos-bolt"]) func seriesAreNotForecastFromThem(name: String) async throws {
+    @Test(arguments: ["chronos", "chronos-2", "chronos-bolt"]) func seriesAreNotForecastFromThem(name: String)
+        async throws
+    {
         let folder = try copy("micro/\(name)", "model.safetensors")
         let model = try await Forecaster.open(folder: folder.path)
         try cut(folder, "model.safetensors")

@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: models) func piecesOfALongTextGiveTheSameBits(name: String) throws {
         let model = try open(name)
         let text = text(500, model)
-        let expected = try last(text, try open(name, threads: 1), pieces: [256])
+        let expected = try last(text, open(name, threads: 1), pieces: [256])
         #expect(!expected.isEmpty)
         for pieces in [[1], [33, 1, 7], [250, 3]] { #expect(try last(text, model, pieces: pieces) == expected) }
     }

@@ -117,17 +117,20 @@ import Testing
         let most = Float.greatestFiniteMagnitude
         let lists: [[Float]] = [
             [0, 3, 1, 2, -4], [0, 0, 0, 0, 0], [most, most, -most, 0, 1], [-most, -most, -most, -most, -most],
-            [-.infinity, -.infinity, 1e-40, -.infinity, 0], [1e-45, -1e-45, 0, 1e-45, 0], [88, 89, -100, 1e30, 1e30],
+            [-.infinity, -.infinity, 1e-40, -.infinity, 0], [1e-45, -1e-45, 0, 1e-45, 0],
+            [88, 89, -100, 1e30, 1e30],
         ]
         let settings: [GenerateConfig] = [
             plain, plain.topK(1), plain.topK(0), plain.topK(.max), plain.topP(0), plain.topP(5e-324), plain.minP(1),
-            plain.minP(2), plain.typicalP(0), plain.typicalP(5e-324), plain.typicalP(0.9), plain.topP(0.5).typicalP(0.1),
+            plain.minP(2), plain.typicalP(0), plain.typicalP(5e-324), plain.typicalP(0.9),
+            plain.topP(0.5).typicalP(0.1),
             plain.topK(2).topP(0).minP(1).typicalP(0),
         ]
         let changes: [(GenerateConfig) -> GenerateConfig] = [
             { $0 }, { $0.temperature(0) }, { $0.temperature(5e-324) }, { $0.temperature(100) },
             { $0.repetitionPenalty(1e-320) }, { $0.repetitionPenalty(0.01) }, { $0.repetitionPenalty(100) },
-            { $0.frequencyPenalty(-100).presencePenalty(100) }, { $0.logitBias([0: 1000, 4: -1000, 99: 5, -1: 5]) },
+            { $0.frequencyPenalty(-100).presencePenalty(100) },
+            { $0.logitBias([0: 1000, 4: -1000, 99: 5, -1: 5]) },
         ]
         for logits in lists {
             for setting in settings {

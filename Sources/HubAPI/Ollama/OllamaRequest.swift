@@ -34,7 +34,9 @@ struct OllamaRequest: Sendable {
         keepAlive = try fields.keepAlive()
         isStream = try fields.bool("stream") ?? true
         logprobs = try fields.bool("logprobs") ?? false
-        if logprobs { config.topLogprobs = try fields.int("top_logprobs", in: GenerateConfig.Bounds.topLogprobs) ?? 0 }
+        if logprobs {
+            config.topLogprobs = try fields.int("top_logprobs", in: GenerateConfig.Bounds.topLogprobs) ?? 0
+        }
         options = ChatOptions(
             tools: try fields.array("tools") ?? [], responseFormat: try Self.format(fields["format"]),
             reasoningEffort: try Self.effort(fields["think"]))

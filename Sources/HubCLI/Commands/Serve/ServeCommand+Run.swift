@@ -68,11 +68,15 @@ extension ServeCommand {
                     }, handler: door)
             }
             let second = try setup.began(server, log)
-            try ServerRevival.prepare(server)
+            try ServerRevival.prepare(server.descriptor)
             return (server, second)
         }
-        // The address was said before the crash.
-        if left == nil { try say(server, setup, hasPage: page != nil, output) }
+        if left == nil {
+            try say(server, setup, hasPage: page != nil, output)
+        } else {
+            // The address was said before.
+            output.note("serving again (crash \(ServerRevival.crashes) within a minute; the sixth ends the server)")
+        }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             context.interruption.onRequest { continuation.resume() }
         }

@@ -1,6 +1,5 @@
 import CPlatform
 import HubCore
-import HubServer
 import Libc
 
 /// A server that crashes starts again, in the same process and on the same socket: clients connect anew, and what watches
@@ -12,11 +11,24 @@ enum ServerRevival {
         return descriptor < 0 ? nil : descriptor
     }
 
+    /// How often it crashed within the last minute: the variable has the process, the socket and the times.
+    static var crashes: Int {
+        let values = (HubEnvironment.process["HUB_STARTED_AGAIN"] ?? "").split(separator: " ").compactMap {
+            Double($0)
+        }
+        return values.dropFirst(2).count { $0 > 0 && Clock.seconds - $0 < 60 }
+    }
+
     /// From now on a crash starts this program again.
-    static func prepare(_ server: HubServer) throws(AIError) {
-        guard hub_start_again_after_crash(try ProgramPath.own(), server.descriptor) == 0 else {
+    static func prepare(_ socket: Int32) throws(AIError) {
+        guard hub_start_again_after_crash(try ProgramPath.own(), socket) == 0 else {
             throw .system("cannot prepare", path: "a restart", errno: ENOMEM)
         }
+    }
+
+    /// The same for a program that a crash has started: before it serves, too.
+    static func goOn() throws(AIError) {
+        if let socket { try prepare(socket) }
     }
 
     /// A server that is stopping ends, whatever happens.

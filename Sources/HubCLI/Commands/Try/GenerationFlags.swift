@@ -24,10 +24,12 @@ enum GenerationFlags {
         detail:
             "default has temperature 0.7 and top-p 0.9; precise takes the most likely token; creative has temperature 1, top-p 0.95 and min-p 0.05; code has temperature 0.2, top-p 0.95 and up to 1,024 tokens."
     )
-    static let maxTokens = Option.whole("max-tokens", in: 1...Bounds.maxTokens.upperBound, "generate at most this many tokens")
+    static let maxTokens = Option.whole(
+        "max-tokens", in: 1...Bounds.maxTokens.upperBound, "generate at most this many tokens")
     static let temperature = Option.real(
         "temperature", "T", in: Bounds.temperature, "sampling temperature; 0 takes the most likely token")
-    static let topK = Option.whole("top-k", in: 0...Bounds.topK.upperBound, "sample from this many tokens; 0 means all")
+    static let topK = Option.whole(
+        "top-k", in: 0...Bounds.topK.upperBound, "sample from this many tokens; 0 means all")
     static let topP = Option.real(
         "top-p", "P", in: Bounds.share, "sample from the most likely tokens with this total probability")
     static let minP = Option.real(
