@@ -242,7 +242,8 @@ void hub_combine(
 }
 
 void hub_clamp(float *x, float limit, size_t count) {
-    for (size_t i = 0; i < count; i++) x[i] = fminf(fmaxf(x[i], -limit), limit);
+    // NaN stays NaN.
+    for (size_t i = 0; i < count; i++) x[i] = x[i] < -limit ? -limit : x[i] > limit ? limit : x[i];
 }
 
 void hub_scale(hub_team *team, float *x, float scale, size_t count) {

@@ -12,7 +12,12 @@ import Testing
     {
         let folder = try TemporaryFolder(linking: "micro/\(model)", except: ["config.json", "modules.json"])
         var config = try #require(try Fixtures.json("micro/\(model)/config.json").object)
-        config["is_causal"] = false
+        if var text = config["text_config"]?.object {
+            text["is_causal"] = false
+            config["text_config"] = .object(text)
+        } else {
+            config["is_causal"] = false
+        }
         for (key, value) in changes { config[key] = value }
         try folder.write("config.json", .object(config))
         guard modules else { return folder }

@@ -234,10 +234,10 @@ import Testing
     @Test func moreLayersThanTheWeightsHaveAreAnObstacle() async throws {
         let folder = try TemporaryFolder(linking: "tiny-shakespeare")
         var config = try #require(Fixtures.json("tiny-shakespeare/config.json").object)
-        config["num_hidden_layers"] = 1_000_000_000
+        config["num_hidden_layers"] = 1_000_000
         try folder.write("config.json", .object(config))
         let inspection = try await ModelInspection.inspect(folder: folder.path)
-        #expect(inspection.obstacles.last == "the weights have 4 layers; config.json says 1000000000")
+        #expect(inspection.obstacles.last == "the weights have 4 layers; config.json says 1000000")
         #expect(try await ModelCheck.run(folder.path).verdict == .fail)
     }
 

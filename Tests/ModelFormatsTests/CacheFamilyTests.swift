@@ -156,7 +156,7 @@ import Testing
         Family(
             name: "layers beyond counting", bytes: nil,
             config:
-                #""model_type":"x","hidden_size":64,"num_attention_heads":4,"num_hidden_layers":2147483647,"full_attention_interval":4"#
+                #""model_type":"x","hidden_size":64,"num_attention_heads":4,"num_hidden_layers":16777216,"full_attention_interval":4"#
         ),
     ]
 

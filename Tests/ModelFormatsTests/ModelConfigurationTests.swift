@@ -135,7 +135,7 @@ import Testing
         let exact = estimate.bytes(context: 11, cacheBits: 32) - estimate.bytes(context: 1, cacheBits: 32)
         #expect(exact == 10 * 2 * 4 * 2 * 32 * 4)
         let absurd = try parse(
-            #"{"model_type":"llama","hidden_size":2147483647,"num_attention_heads":1,"num_hidden_layers":2147483647,"intermediate_size":2147483647}"#
+            #"{"model_type":"llama","hidden_size":16777216,"num_attention_heads":1,"num_hidden_layers":16777216,"intermediate_size":16777216}"#
         )
         #expect(
             MemoryEstimate(weightsBytes: .max, configuration: absurd, batch: 256).bytes(context: Int(Int32.max))

@@ -22,9 +22,13 @@ INLINE void store(float *x, vf v, size_t left) { memcpy(x, &v, left < LANES ? le
         }                                                                                                              \
     } while (0)
 
+/// Limits that keep NaN, which MIN and MAX pass over: a damaged weight must not end as a number. Each is one instruction.
+#define AT_MOST(x, limit) ((vf)(limit) < (x) ? (vf)(limit) : (x))
+#define AT_LEAST(x, limit) ((vf)(limit) > (x) ? (vf)(limit) : (x))
+
 /// e to the x: Cody and Waite's reduction, a polynomial, and the exponent put in; 1 ulp. Below -87.3 it is 0.
 INLINE vf exponential(vf x) {
-    vf clamped = MAX(MIN(x, (vf)88.37f), (vf)-87.33f);
+    vf most = AT_MOST(x, 88.37f), clamped = AT_LEAST(most, -87.33f);
     vf n = ROUND(clamped * (vf)1.44269504f);
     vf r = FMA(n, (vf)-0.693145752f, clamped);
     r = FMA(n, (vf)-1.42860677e-6f, r);
@@ -42,13 +46,14 @@ INLINE vf exponential(vf x) {
 
 INLINE vf tangent(vf x) {
     // Beyond 10 it is 1 in float32.
-    vf e = exponential((vf)2.0f * MAX(MIN(x, (vf)10.0f), (vf)-10.0f));
+    vf most = AT_MOST(x, 10.0f);
+    vf e = exponential((vf)2.0f * AT_LEAST(most, -10.0f));
     return (e - (vf)1.0f) / (e + (vf)1.0f);
 }
 
 /// A rational approximation, odd in x; its error is below 4e-7 (https://gitlab.com/libeigen/eigen, `erf`).
 INLINE vf error_function(vf x) {
-    vf c = MAX(MIN(x, (vf)4.0f), (vf)-4.0f), s = c * c;
+    vf most = AT_MOST(x, 4.0f), c = AT_LEAST(most, -4.0f), s = c * c;
     vf p = (vf)-2.72614225801306e-10f;
     p = FMA(p, s, (vf)2.77068142495902e-08f);
     p = FMA(p, s, (vf)-2.10102402082508e-06f);
@@ -113,8 +118,8 @@ INLINE vf activated(hub_activation activation, vf x) {
     case HUB_GELU_TANH:
         return half * x * (one + tangent((vf)0.79788456f * FMA((vf)0.044715f * x, x * x, x)));
     case HUB_QUICK_GELU: return x / (one + exponential((vf)-1.702f * x));
-    case HUB_RELU: return MAX(x, (vf)0.0f);
-    case HUB_RELU_SQUARED: return MAX(x, (vf)0.0f) * MAX(x, (vf)0.0f);
+    case HUB_RELU: return AT_LEAST(x, 0.0f);
+    case HUB_RELU_SQUARED: return AT_LEAST(x, 0.0f) * AT_LEAST(x, 0.0f);
     case HUB_TANH: return tangent(x);
     case HUB_SIGMOID: return one / (one + exponential(-x));
     case HUB_CLAMPED: x = x > (vf)7.0f ? (vf)7.0f : x; return x / (one + exponential((vf)-1.702f * x));

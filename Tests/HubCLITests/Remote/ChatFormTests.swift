@@ -56,9 +56,9 @@ import Testing
 
     /// Before a model is opened or asked: the model does not even exist.
     @Test(arguments: [
-        (["--schema"], #"{"properties":{"a":{"oneOf":[]}}}"#, "/properties/a/oneOf: the keyword \"oneOf\""),
+        (["--schema"], #"{"properties":{"a":{"not":{}}}}"#, "/properties/a/not: the keyword \"not\""),
         (["--schema"], #"{"type":"#, "not JSON"),
-        (["--schema"], #"{"format":"ipv4"}"#, "/format: the format \"ipv4\""),
+        (["--schema"], #"{"properties":{"a":{"oneOf":[]}}}"#, "/properties/a/oneOf: \"oneOf\" must be a list with a schema"),
         (["--grammar"], "root ::= x", "line 1: there is no rule x"),
     ])
     func whatIsNotSupportedIsRefusedFirst(flag: [String], text: String, message: String) async throws {
