@@ -119,7 +119,7 @@ import Testing
     /// What ends a text: the keys' tokens, and known texts as llama.cpp takes them.
     @Test(arguments: [
         ("a 1 <|im_end|> 3", [1]), ("a 1 <|im_end|> 1 <end_of_turn> 4", [1, 2]),
-        ("</s> 1 [EOT] 4 <x> 3", []), ("</s> 3 [EOT] 3 <eos> 3", [0, 1, 2]),
+        ("</s> 4 [EOT] 4 <x> 3", []), ("</s> 3 [EOT] 3 <eos> 3", [0, 1, 2]),
         ("<|end|> 3 <|return|> 3 <|call|> 3", [1, 2]), ("<|end|> 3 <|call|> 3", [0, 1]),
         ("<|end|> 3 <|flush|> 3 <|calls|> 3", [1, 2]), ("</s> 3 <|tool_response> 3 <turn|> 3", [1, 2]),
     ])

@@ -127,7 +127,9 @@ import Testing
             for (key, value) in members.members where !["vocab", "pattern", "merges"].contains(key) {
                 members[key] = surprising(value, isPart: key != "special_tokens")
             }
-            if isPart, members["Sequence"] == nil, members["SpecialToken"] == nil { members["surprise"] = .array([1]) }
+            if isPart, members["Sequence"] == nil, members["SpecialToken"] == nil {
+                members["surprise"] = .array([1])
+            }
             return .object(members)
         }
         let json = try Fixtures.json("\(fixture)/tokenizer.json")
