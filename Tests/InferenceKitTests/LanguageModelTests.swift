@@ -149,7 +149,7 @@ import Testing
         #expect(result.promptIDs.count + result.ids.count == 21)
         let long = String(repeating: "word ", count: 30)
         let error = try await thrown { try await model.generate(prompt: long).collect() }
-        #expect(error.code == .invalidInput && error.message.contains("20"))
+        #expect(error.code == .contextFull && error.message.contains("20"))
     }
 
     @Test func anEndTokenStopsUnlessItIsIgnored() async throws {

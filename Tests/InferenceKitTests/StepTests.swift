@@ -123,7 +123,9 @@ import Testing
                 let start = session.ids.count
                 var got: [Int: [Float]] = [:]
                 let next = Array(wanted[start...])
-                try model.model.run(Step(session.rows(next, logitsFrom: 0)), workspace) { got[start + $0] = Array($1) }
+                try model.model.run(Step(session.rows(next, logitsFrom: 0)), workspace) {
+                    got[start + $0] = Array($1)
+                }
                 session.keep(next)
                 guard wanted == text else { continue }
                 for (position, logits) in got { #expect(logits == expected[position]) }

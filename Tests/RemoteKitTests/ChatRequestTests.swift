@@ -60,7 +60,8 @@ import Testing
         .default.topK(5), .default.minP(0.1), GenerateConfig(typicalP: 0.5), .default.logitBias([1: 1]),
         .default.repetitionPenalty(1.2), .default.ignoresEndOfSequence(true), .default.topLogprobs(6),
         .default.temperature(2.5), .default.frequencyPenalty(3), .default.stopSequences(["a", "b", "c", "d", "e"]),
-        .default.maxTokens(0), .creative,
+        .default.maxTokens(0), .default.repetitionPenalty(1.1).penaltyWindow(64), .default.penaltyWindow(64),
+        .creative,
     ]
 
     /// `hub chat --provider hf --min-p 0.1` is exit 2.

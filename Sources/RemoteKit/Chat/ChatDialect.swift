@@ -12,6 +12,7 @@ struct ChatDialect: Sendable {
     var minP: String?
     var typicalP: String?
     var repetitionPenalty: String?
+    var penaltyWindow: String?
     var ignoreEOS: String?
     var takesLogitBias = true
     /// The most alternatives with log probabilities.
@@ -31,7 +32,7 @@ struct ChatDialect: Sendable {
         mostStops: .max)
     static let llamaCpp = ChatDialect(
         name: "llama.cpp", topK: "top_k", minP: "min_p", typicalP: "typical_p", repetitionPenalty: "repeat_penalty",
-        ignoreEOS: "ignore_eos", mostStops: .max)
+        penaltyWindow: "repeat_last_n", ignoreEOS: "ignore_eos", mostStops: .max)
 
     /// The configuration as members of a request.
     ///
@@ -47,6 +48,7 @@ struct ChatDialect: Sendable {
         func check(_ holds: Bool, _ what: String) throws(AIError) {
             if !holds { throw AIError(.invalidInput, "\(name): \(what)") }
         }
+        try check(config.maxTokens >= 1, "max tokens must be at least 1")
         try check(config.temperature <= 2, "temperature must be from 0 to 2, not \(config.temperature)")
         try add("temperature", "", .double(config.temperature))
         try add("top_p", "", config.topP.map { .double($0) })
@@ -55,6 +57,7 @@ struct ChatDialect: Sendable {
         try add(typicalP, "typical-p", config.typicalP.map { .double($0) })
         let repetition = config.repetitionPenalty == 1 ? nil : JSON.double(config.repetitionPenalty)
         try add(repetitionPenalty, "a repetition penalty", repetition)
+        try add(penaltyWindow, "a window of penalties", config.penaltyWindow.map { .int(Int64($0)) })
         for (key, value) in [
             ("frequency_penalty", config.frequencyPenalty), ("presence_penalty", config.presencePenalty),
         ] where value != 0 {

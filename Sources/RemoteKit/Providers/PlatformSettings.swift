@@ -7,6 +7,7 @@ extension GenerateConfig {
         [
             ("topK", topK != nil), ("topP", topP != nil), ("minP", minP != nil), ("typicalP", typicalP != nil),
             ("logitBias", !logitBias.isEmpty), ("repetitionPenalty", repetitionPenalty != 1),
+            ("a limit of no tokens", maxTokens < 1), ("penaltyWindow", penaltyWindow != nil),
             ("frequencyPenalty", frequencyPenalty != 0), ("presencePenalty", presencePenalty != 0),
             ("stopSequences", !stopSequences.isEmpty), ("seed", seed != nil),
             ("ignoresEndOfSequence", ignoresEndOfSequence), ("topLogprobs", topLogprobs != nil),
