@@ -26,10 +26,10 @@ extension HubClient {
         _ file: RepositoryFile, _ range: Range<Int>, in repository: Repository, at commit: Commit,
         from location: String? = nil, isPatient: Bool = true
     ) async throws -> (bytes: [UInt8], address: String) {
-        func violation(_ what: String) -> AIError {
+        func violation(_ what: String, _ status: Int) -> AIError {
             AIError(
                 .protocolViolation, "\(file.path) of \(repository) \(what)",
-                context: .init(repository: repository.description, path: file.path))
+                context: .init(repository: repository.description, path: file.path, status: status))
         }
         var bytes: [UInt8] = []
         var address = location ?? fileAddress(repository, revision: commit.hash, path: file.path)
@@ -57,13 +57,15 @@ extension HubClient {
                 new = []
             case .unknown: new = []
             case .other, .status:
-                throw violation("answers with \(body), not the \(file.size) bytes of the file list")
+                throw violation(
+                    "answers with \(body), not the \(file.size) bytes of the file list", answer.status)
             }
             bytes += new
             guard new.isEmpty else { continue }
             // A box on the way spoils ranges, or the server knows none: the beginning comes without one.
             guard asksRange, range.upperBound <= Self.mostWithoutRanges else {
-                throw violation("answers with \(body) to \(wanted.lowerBound)-\(wanted.upperBound - 1)")
+                throw violation(
+                    "answers with \(body) to \(wanted.lowerBound)-\(wanted.upperBound - 1)", answer.status)
             }
             asksRange = false
         }

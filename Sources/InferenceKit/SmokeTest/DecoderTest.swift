@@ -139,10 +139,12 @@ struct DecoderTest {
     }
 
     private func speed(_ result: GenerationResult, _ prompt: Prompt) async throws(AIError) -> SmokeTest.Speed {
+        // Before the rate, whose last step may still run when it is known.
+        let memory = try await model.memoryBandwidth()
         let rate = try await rate(prompt) ?? result.tokensPerSecond
         return SmokeTest.Speed(
             loadSeconds: model.loadSeconds, tokensPerSecond: rate, weightsBytesPerSecond: rate * weightsPerToken,
-            memoryBytesPerSecond: try await model.memoryBandwidth(), peakMemoryBytes: result.peakMemoryBytes)
+            memoryBytesPerSecond: memory, peakMemoryBytes: result.peakMemoryBytes)
     }
 
     /// Without guesses, so that it is the rate of the weights, and over the end of the text, so that there are enough tokens.

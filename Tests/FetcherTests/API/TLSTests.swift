@@ -150,7 +150,8 @@ import Testing
         let trusted = try TemporaryFolder("trusted")
         try trusted.write("hub.pem", try FileSystem.contents(server.certificate) ?? [])
         try #require(try await RunningProcess.run(openssl, ["rehash", trusted.path]).status == 0)
-        let other = try await self.server(try TemporaryFolder("other"))
+        let elsewhere = try TemporaryFolder("other")
+        let other = try await self.server(elsewhere, name: "other.test")
         let endpoint = "https://127.0.0.1:\(server.port)"
         for variables in [
             ["SSL_CERT_DIR": trusted.path], ["SSL_CERT_DIR": "/nowhere:\(trusted.path)"],
@@ -172,7 +173,8 @@ import Testing
 
     /// The certificate of the proxy is another matter than that of the Hub.
     @Test func aProxyWhoseCertificateIsNotTrustedIsNamed() async throws {
-        let server = try await server(try TemporaryFolder())
+        let folder = try TemporaryFolder()
+        let server = try await server(folder)
         let test = try TestClient(
             "https://hub.invalid", variables: ["HTTPS_PROXY": "https://127.0.0.1:\(server.port)"], retries: 0)
         let error = await test.error { try await $0.info(.model("org/m")) }
