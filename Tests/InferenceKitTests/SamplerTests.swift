@@ -128,7 +128,8 @@ import Testing
         ]
         let changes: [(GenerateConfig) -> GenerateConfig] = [
             { $0 }, { $0.temperature(0) }, { $0.temperature(5e-324) }, { $0.temperature(100) },
-            { $0.repetitionPenalty(.leastNormalMagnitude) }, { $0.repetitionPenalty(0.01) }, { $0.repetitionPenalty(100) },
+            { $0.repetitionPenalty(.leastNormalMagnitude) }, { $0.repetitionPenalty(0.01) },
+            { $0.repetitionPenalty(100) },
             { $0.frequencyPenalty(-100).presencePenalty(100) },
             { $0.logitBias([0: 1000, 4: -1000, 99: 5, -1: 5]) },
         ]
@@ -158,7 +159,8 @@ import Testing
         GenerateConfig.default.maxTokens(-1), .default.maxTokens(.max), .default.temperature(-1),
         .default.temperature(.nan), .default.temperature(101), .default.topK(0), .default.topK(.max),
         .default.topP(-0.1), .default.topP(1.1), .default.minP(-0.1), .default.minP(.nan), .default.typicalP(2),
-        .default.repetitionPenalty(0), .default.repetitionPenalty(.leastNormalMagnitude), .default.repetitionPenalty(101),
+        .default.repetitionPenalty(0), .default.repetitionPenalty(.leastNormalMagnitude),
+        .default.repetitionPenalty(101),
         .default.frequencyPenalty(.infinity), .default.presencePenalty(.nan), .default.presencePenalty(-101),
         .default.penaltyWindow(-1), .default.logitBias([1: .nan]), .default.logitBias([1: 1001]),
         .default.logitBias([-1: 0]), .default.stopSequences(["a", ""]),

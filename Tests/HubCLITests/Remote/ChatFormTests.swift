@@ -58,7 +58,10 @@ import Testing
     @Test(arguments: [
         (["--schema"], #"{"properties":{"a":{"not":{}}}}"#, "/properties/a/not: the keyword \"not\""),
         (["--schema"], #"{"type":"#, "not JSON"),
-        (["--schema"], #"{"properties":{"a":{"oneOf":[]}}}"#, "/properties/a/oneOf: \"oneOf\" must be a list with a schema"),
+        (
+            ["--schema"], #"{"properties":{"a":{"oneOf":[]}}}"#,
+            "/properties/a/oneOf: \"oneOf\" must be a list with a schema"
+        ),
         (["--grammar"], "root ::= x", "line 1: there is no rule x"),
     ])
     func whatIsNotSupportedIsRefusedFirst(flag: [String], text: String, message: String) async throws {
