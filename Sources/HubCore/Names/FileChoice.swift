@@ -26,13 +26,11 @@ package struct FileChoice: Sendable, Hashable {
         if filters.contains(.all) { filters = [.all] }
     }
 
-    /// The same without some files: those that were deleted on purpose are not missing.
+    /// The same without some files: those that were deleted on purpose are not missing. A pull that asks for one adds a
+    /// filter of its own.
     package func without(_ paths: some Collection<String>) -> FileChoice {
         let patterns = paths.map(GlobPattern.exactly)
         var out = self
-        // A file that was asked for by itself is simply not asked for any more.
-        out.filters = filters.filter { !($0.include ?? [.init("*")]).allSatisfy(patterns.contains) }
-        if out.filters.isEmpty { out.filters = Array(filters.prefix(1)) }
         for index in out.filters.indices {
             out.filters[index].exclude += patterns.filter { !out.filters[index].exclude.contains($0) }
         }
