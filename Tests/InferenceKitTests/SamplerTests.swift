@@ -114,21 +114,23 @@ import Testing
     /// Settings and logits at their bounds and beyond, which the engine never gives; a token comes all the same, one that the
     /// logits allow, and the likeliest where nothing else is left.
     @Test func aChoiceAlwaysEndsWithAToken() throws {
-        let most = Float.greatestFiniteMagnitude
+        let (most, tiny) = (Float.greatestFiniteMagnitude, Float.leastNonzeroMagnitude)
         let lists: [[Float]] = [
             [0, 3, 1, 2, -4], [0, 0, 0, 0, 0], [most, most, -most, 0, 1], [-most, -most, -most, -most, -most],
-            [-.infinity, -.infinity, 1e-40, -.infinity, 0], [1e-45, -1e-45, 0, 1e-45, 0],
+            [-.infinity, -.infinity, 1e-40, -.infinity, 0], [tiny, -tiny, 0, tiny, 0],
             [88, 89, -100, 1e30, 1e30],
         ]
         let settings: [GenerateConfig] = [
-            plain, plain.topK(1), plain.topK(0), plain.topK(.max), plain.topP(0), plain.topP(5e-324), plain.minP(1),
-            plain.minP(2), plain.typicalP(0), plain.typicalP(5e-324), plain.typicalP(0.9),
+            plain, plain.topK(1), plain.topK(0), plain.topK(.max), plain.topP(0),
+            plain.topP(.leastNonzeroMagnitude), plain.minP(1),
+            plain.minP(2), plain.typicalP(0), plain.typicalP(.leastNonzeroMagnitude), plain.typicalP(0.9),
             plain.topP(0.5).typicalP(0.1),
             plain.topK(2).topP(0).minP(1).typicalP(0),
         ]
         let changes: [(GenerateConfig) -> GenerateConfig] = [
-            { $0 }, { $0.temperature(0) }, { $0.temperature(5e-324) }, { $0.temperature(100) },
-            { $0.repetitionPenalty(.leastNormalMagnitude) }, { $0.repetitionPenalty(0.01) }, { $0.repetitionPenalty(100) },
+            { $0 }, { $0.temperature(0) }, { $0.temperature(.leastNonzeroMagnitude) }, { $0.temperature(100) },
+            { $0.repetitionPenalty(.leastNormalMagnitude) }, { $0.repetitionPenalty(0.01) },
+            { $0.repetitionPenalty(100) },
             { $0.frequencyPenalty(-100).presencePenalty(100) },
             { $0.logitBias([0: 1000, 4: -1000, 99: 5, -1: 5]) },
         ]
@@ -158,7 +160,8 @@ import Testing
         GenerateConfig.default.maxTokens(-1), .default.maxTokens(.max), .default.temperature(-1),
         .default.temperature(.nan), .default.temperature(101), .default.topK(0), .default.topK(.max),
         .default.topP(-0.1), .default.topP(1.1), .default.minP(-0.1), .default.minP(.nan), .default.typicalP(2),
-        .default.repetitionPenalty(0), .default.repetitionPenalty(.leastNormalMagnitude), .default.repetitionPenalty(101),
+        .default.repetitionPenalty(0), .default.repetitionPenalty(.leastNormalMagnitude),
+        .default.repetitionPenalty(101),
         .default.frequencyPenalty(.infinity), .default.presencePenalty(.nan), .default.presencePenalty(-101),
         .default.penaltyWindow(-1), .default.logitBias([1: .nan]), .default.logitBias([1: 1001]),
         .default.logitBias([-1: 0]), .default.stopSequences(["a", ""]),
