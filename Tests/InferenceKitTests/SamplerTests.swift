@@ -114,20 +114,21 @@ import Testing
     /// Settings and logits at their bounds and beyond, which the engine never gives; a token comes all the same, one that the
     /// logits allow, and the likeliest where nothing else is left.
     @Test func aChoiceAlwaysEndsWithAToken() throws {
-        let most = Float.greatestFiniteMagnitude
+        let (most, tiny) = (Float.greatestFiniteMagnitude, Float.leastNonzeroMagnitude)
         let lists: [[Float]] = [
             [0, 3, 1, 2, -4], [0, 0, 0, 0, 0], [most, most, -most, 0, 1], [-most, -most, -most, -most, -most],
-            [-.infinity, -.infinity, 1e-40, -.infinity, 0], [1e-45, -1e-45, 0, 1e-45, 0],
+            [-.infinity, -.infinity, 1e-40, -.infinity, 0], [tiny, -tiny, 0, tiny, 0],
             [88, 89, -100, 1e30, 1e30],
         ]
         let settings: [GenerateConfig] = [
-            plain, plain.topK(1), plain.topK(0), plain.topK(.max), plain.topP(0), plain.topP(5e-324), plain.minP(1),
-            plain.minP(2), plain.typicalP(0), plain.typicalP(5e-324), plain.typicalP(0.9),
+            plain, plain.topK(1), plain.topK(0), plain.topK(.max), plain.topP(0),
+            plain.topP(.leastNonzeroMagnitude), plain.minP(1),
+            plain.minP(2), plain.typicalP(0), plain.typicalP(.leastNonzeroMagnitude), plain.typicalP(0.9),
             plain.topP(0.5).typicalP(0.1),
             plain.topK(2).topP(0).minP(1).typicalP(0),
         ]
         let changes: [(GenerateConfig) -> GenerateConfig] = [
-            { $0 }, { $0.temperature(0) }, { $0.temperature(5e-324) }, { $0.temperature(100) },
+            { $0 }, { $0.temperature(0) }, { $0.temperature(.leastNonzeroMagnitude) }, { $0.temperature(100) },
             { $0.repetitionPenalty(.leastNormalMagnitude) }, { $0.repetitionPenalty(0.01) },
             { $0.repetitionPenalty(100) },
             { $0.frequencyPenalty(-100).presencePenalty(100) },
