@@ -81,8 +81,9 @@ struct EnvironmentVariable: Sendable {
             "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", content: .address,
             doc: "the proxies and their exceptions, in lower case too"),
         EnvironmentVariable(
-            "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR",
+            "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE",
             doc: "a file or folder of certificates to trust; certificates are always checked"),
+        EnvironmentVariable("SSL_CERT_DIR", doc: "folders of such certificates, as openssl rehash makes them"),
         EnvironmentVariable("NO_COLOR", doc: "set: no color unless --color asks for it"),
         EnvironmentVariable("TERM", doc: "dumb: no color, and progress in plain lines"),
         EnvironmentVariable("LC_ALL", "LC_CTYPE", "LANG", doc: "whether more than ASCII can be shown"),

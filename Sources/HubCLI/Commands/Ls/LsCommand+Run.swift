@@ -49,7 +49,8 @@ extension LsCommand {
             }
         }
         let free = try await Blocking.run { try FileSystem.diskSpace(cache.layout.root).available }
-        let found = try await chosen(from: cache, selectors, workspace).filter {
+        let isAll = request.models.isEmpty
+        let found = try await (isAll ? cache.repositories : chosen(from: cache, selectors, workspace)).filter {
             passes($0, request, now: context.now)
         }
         let shown = Array(sorted(found, by: request.sort).prefix(request.limit ?? .max))
@@ -70,7 +71,7 @@ extension LsCommand {
             (
                 other.layout.root,
                 other.repositories.filter { repository in
-                    (selectors.isEmpty || selectors.contains { $0.names(repository) })
+                    (isAll || selectors.contains { $0.names(repository) })
                         && passes(repository, request, now: context.now)
                 }
             )
@@ -83,7 +84,7 @@ extension LsCommand {
             if request.revisions { view.revisionTable(shown) } else { view.table(shown) }
             for (root, repositories) in others { view.furtherTable(repositories, in: root) }
             if request.partials { view.partialTable(shown) }
-            if !shown.isEmpty || selectors.isEmpty { view.summary(shown, isFiltered: request.isFiltered) }
+            if !shown.isEmpty || isAll { view.summary(shown, isFiltered: request.isFiltered) }
         }
         try failures.finish()
     }
@@ -157,7 +158,6 @@ extension LsCommand {
     private static func chosen(
         from cache: CacheOverview, _ selectors: [CacheSelector], _ workspace: Workspace
     ) async throws -> [RepositoryOverview] {
-        guard !selectors.isEmpty else { return cache.repositories }
         var chosen: [RepositoryOverview] = []
         for repository in cache.repositories {
             let matching = selectors.filter { $0.matches(repository.repository) }

@@ -26,7 +26,7 @@ enum TranscribeCommand {
         examples: [
             .init("hub transcribe --provider hf openai/whisper-large-v3 talk.flac", "The text."),
             .init(
-                "hub transcribe --provider hf openai/whisper-large-v3 talk.mp3 --format srt > talk.srt",
+                "hub transcribe --provider hf org/model talk.mp3 --format srt > talk.srt",
                 "Subtitles."),
         ],
         run: { try await run($0, Request($1)) })
