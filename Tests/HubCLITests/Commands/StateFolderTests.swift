@@ -47,7 +47,7 @@ import Testing
     }
 
     /// The text went into whatever connection got the number of the closed stream.
-    @Test(arguments: [["info", "org/one"], ["ls"], ["search", "tiny"], ["version"], ["ls", "--json"]])
+    @Test(arguments: [["info", "org/one"], ["ls"], ["search", "one"], ["version"], ["ls", "--json"]])
     func aClosedOutputIsAnError(words: [String]) async throws {
         try ModelRepository.tiny("org/one", in: stage.root)
         let line = "\"$hub\" " + words.joined(separator: " ")
