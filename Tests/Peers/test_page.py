@@ -652,10 +652,10 @@ class Security(PageTest):
         many = 20_000
         texts = {
             "# a" + " " * many + "x": "h2", "# a " + "#" * many + "x": "h2", "```" + " " * 3 * many + "`": "p",
-            "```" + "a" * 3 * many + "`": "p", "`" * many + "x": "p", "- " * many + "x": "ul", "*" * many + " a": "p",
+            "```" + "a" * 3 * many + "`": "p", "`" * many + "x": "div.code", "- " * many + "x": "ul", "*" * many + " a": "p",
             "**a " * 2400: "p", "_a " * 3000: "p", "~~a " * 2400: "p", "[" * 9900: "p", "[a](" * 2400: "p",
             "![" * 4900: "p", "[![" * 3300: "p", "<img " * many: "p", "<br" + " " * many + "x": "p",
-            "<a" + " x" * many: "p", "<!--" * many: "p", "a" + " " * many + "b": "p", "\\*" * 4900: "p",
+            "<a" + " x" * many: "p", "<!--" * many + "-->\n\na": "p", "a" + " " * many + "b": "p", "\\*" * 4900: "p",
             "".join("`" * (i % 60 + 1) + "a " for i in range(300)): "p", "[a](b " * 1600: "p",
             "|a" * 5000 + "|\n" + "|-" * 5000 + "|": "table", "a|b\n" + " " * many + "-" + " " * many + "x": "p",
             "a|b\n-" + "|" * many + "-": "p", "1. " + " " * 3 * many + "x": "ol", "- [ ] " + " " * many + "x": "ul",
@@ -677,7 +677,7 @@ class Security(PageTest):
         pieces = {
             "# A #": "<h2>A</h2>", "## C#\n": "<h3>C</h3>", "#no": "<p>#no</p>", "a  \nb": "<p>a\nb</p>",
             "a\\\nb": "<p>a<br>b</p>", "* * *": "<hr>", "**a** _b_ `c`": "<p><strong>a</strong> <em>b</em> <code>c</code></p>",
-            "``a`b``": "<p><code>a`b</code></p>", "- [x] a": '<ul><li class="task"><input type="checkbox" disabled="" aria-label="done"> a</li></ul>',
+            "``a`b``": "<p><code>a`b</code></p>", "- [x] a": '<ul><li class="task"><input type="checkbox" disabled="" checked="" aria-label="done"> a</li></ul>',
             "a|b\n:-|-:\n1|2\\|": '<table tabindex="0"><thead><tr><th scope="col">a</th><th scope="col">b</th></tr></thead>'
                                   "<tbody><tr><td>1</td><td>2|</td></tr></tbody></table>",
             "[a](https://b.c/d)": '<p><a href="https://b.c/d" rel="noopener noreferrer nofollow" target="_blank">a</a></p>',
