@@ -16,7 +16,21 @@ package final class HubServer: Sendable {
 
     private let context: ServerContext
     // A daemon is safe to use from any thread: https://www.gnu.org/software/libmicrohttpd/manual/libmicrohttpd.html
-    private struct Daemon: @unchecked Sendable { var pointer: OpaquePointer? }
+    private struct Daemon: @unchecked Sendable {
+        var pointer: OpaquePointer?
+        private var listens = true
+
+        init(pointer: OpaquePointer) { self.pointer = pointer }
+
+        /// Closes the listening socket, once: MHD_quiesce_daemon returns its number again to who asks again, and another
+        /// descriptor may have it by then.
+        mutating func stopListening() {
+            guard listens, let pointer else { return }
+            listens = false
+            let socket = MHD_quiesce_daemon(pointer)
+            if socket >= 0 { close(socket) }
+        }
+    }
     private let daemon: Lock<Daemon>
     private let deadlines: Task<Void, any Error>
 
@@ -67,8 +81,7 @@ package final class HubServer: Sendable {
     /// Accepts no further connection and waits until every answer that has begun is sent, or the time is over; then it
     /// stops. Blocks.
     package func stop(grace: Duration) {
-        let listening = daemon.withLock { daemon in daemon.pointer.map { MHD_quiesce_daemon($0) } } ?? -1
-        if listening >= 0 { close(listening) }
+        daemon.withLock { $0.stopListening() }
         let deadline = ContinuousClock.now + grace
         while context.watch.endIdle() > 0, ContinuousClock.now < deadline { usleep(5_000) }
         stop()
@@ -76,16 +89,15 @@ package final class HubServer: Sendable {
 
     /// Closes every connection and returns when the last handler has. A second call does nothing.
     package func stop() {
-        let pointer = daemon.withLock { daemon -> Daemon in
+        let pointer = daemon.withLock { daemon -> OpaquePointer? in
+            daemon.stopListening()
             defer { daemon.pointer = nil }
-            return daemon
-        }.pointer
+            return daemon.pointer
+        }
         deadlines.cancel()
         guard let pointer else { return }
-        let listening = MHD_quiesce_daemon(pointer)
         context.watch.endAll()
         MHD_stop_daemon(pointer)
-        if listening >= 0 { close(listening) }
     }
 
     private static func start(_ socket: Int32, _ limits: ServerLimits, _ context: ServerContext) -> OpaquePointer? {
