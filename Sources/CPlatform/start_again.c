@@ -4,12 +4,14 @@
 #include "faults.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -26,7 +28,7 @@ static const char variable[] = "HUB_STARTED_AGAIN=";
 enum { most = 5, window = 60, digits = 12 };
 
 static atomic_bool is_armed;
-static atomic_flag is_starting = ATOMIC_FLAG_INIT;
+static atomic_bool is_starting;
 static const char *program;
 static char *const *words;
 static char **variables;
@@ -84,7 +86,37 @@ int hub_start_again_after_crash(const char *path, int descriptor) {
     return 0;
 }
 
-void hub_start_again_no_more(void) { atomic_store(&is_armed, false); }
+// A thread that execve(2) ends takes a signal that it has just received with it, so the handler sends this one to the thread
+// that waits for signals, and goes on when that thread has left the others to the new program.
+enum { leave_to_the_next = SIGUSR2 };
+static pthread_t waiting_thread;
+static atomic_bool has_waiting_thread;
+static atomic_bool has_left;
+
+int hub_wait_for_signal(const sigset_t *signals) {
+    sigset_t both = *signals, leave;
+    sigemptyset(&leave);
+    sigaddset(&leave, leave_to_the_next);
+    sigaddset(&both, leave_to_the_next);
+    pthread_sigmask(SIG_BLOCK, &leave, NULL);
+    waiting_thread = pthread_self();
+    atomic_store(&has_waiting_thread, true);
+    int number;
+    while (sigwait(&both, &number) == 0) {
+        // A process that is asked to stop is not started again, unless that has begun.
+        if (number == SIGINT || number == SIGTERM) atomic_store(&is_armed, false);
+        if (atomic_load(&is_starting)) {
+            // Every thread blocks it, so it stays pending and the new program receives it.
+            if (number != leave_to_the_next) kill(getpid(), number);
+            atomic_store(&has_left, true);
+            while (atomic_load(&is_starting)) sleep(1);
+            atomic_store(&has_left, false);
+        } else if (number != leave_to_the_next) {
+            return number;
+        }
+    }
+    return 0;
+}
 
 // MARK: In the signal handler, so only what POSIX allows there.
 
@@ -116,16 +148,16 @@ void hub_start_again(int signal) {
         if (crashes[i].number == signal) name = crashes[i].name;
     if (!name) return;
     // The others crash too, or run on, until this thread has replaced the program.
-    while (atomic_flag_test_and_set(&is_starting)) sleep(1);
+    while (atomic_exchange(&is_starting, true)) sleep(1);
     if (!atomic_load(&is_armed)) {
-        atomic_flag_clear(&is_starting);
+        atomic_store(&is_starting, false);
         return;
     }
     int64_t now = seconds();
     if (times[most - 1] != 0 && now - times[most - 1] < window) {
         say(name, "), as it did before within a minute: it ends\n");
         atomic_store(&is_armed, false);
-        atomic_flag_clear(&is_starting);
+        atomic_store(&is_starting, false);
         return;
     }
     say(name, ") and starts again\n");
@@ -141,6 +173,11 @@ void hub_start_again(int signal) {
         append_number(&end, times[i]);
     }
     *end = '\0';
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    if (atomic_load(&has_waiting_thread) && !pthread_equal(waiting_thread, pthread_self()) &&
+        pthread_kill(waiting_thread, leave_to_the_next) == 0)
+        // Not for ever: the crash may hold a lock which that thread waits for.
+        for (int i = 0; i < 1000 && !atomic_load(&has_left); i++) nanosleep(&millisecond, NULL);
     for (int file = 3; file < file_limit; file++)
         if (file != kept) fcntl(file, F_SETFD, FD_CLOEXEC);
     fcntl(kept, F_SETFD, 0);
@@ -152,5 +189,5 @@ void hub_start_again(int signal) {
     execve(program, words, variables);
     say(name, "), and the program cannot be started again\n");
     atomic_store(&is_armed, false);
-    atomic_flag_clear(&is_starting);
+    atomic_store(&is_starting, false);
 }

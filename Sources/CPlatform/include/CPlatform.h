@@ -2,6 +2,7 @@
 // and platform_darwin.c hold the two implementations. The signal handlers of terminals are here too, because they must
 // not be Swift.
 #pragma once
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -92,8 +93,9 @@ void hub_remember_arguments(char *const arguments[]);
 /// 0, or -1 without memory. Does nothing in a program that has not remembered its arguments.
 int hub_start_again_after_crash(const char *path, int descriptor);
 
-/// Ends that: a process that is about to stop is not started again.
-void hub_start_again_no_more(void);
+/// sigwait(3) for a program that may be started again: SIGINT and SIGTERM end that, and what comes while the program is
+/// being replaced is left to the new one. For one thread; every thread must block the signals. 0 if it cannot wait.
+int hub_wait_for_signal(const sigset_t *signals);
 
 /// The descriptor that this program was started again with; -1 if it was not.
 int hub_started_again_with(void);

@@ -1,3 +1,4 @@
+import CPlatform
 import HubCore
 import Libc
 
@@ -32,8 +33,7 @@ enum Signals {
         let watched = set
         try BackgroundThread.start {
             var set = watched
-            var number: Int32 = 0
-            while sigwait(&set, &number) == 0 {
+            while case let number = hub_wait_for_signal(&set), number != 0 {
                 if number == SIGTSTP {
                     suspension.suspend(stop)
                     continue

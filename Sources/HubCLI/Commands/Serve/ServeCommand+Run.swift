@@ -80,7 +80,6 @@ extension ServeCommand {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             context.interruption.onRequest { continuation.resume() }
         }
-        ServerRevival.stop()
         await Blocking.run {
             let grace = Duration.seconds(request.grace)
             server.stop(grace: grace)

@@ -2,8 +2,8 @@ import CPlatform
 import HubCore
 import Libc
 
-/// A server that crashes starts again, in the same process and on the same socket: clients connect anew, and what watches
-/// the process sees one that goes on.
+/// A server that crashes starts again, in the same process and on the same socket: clients connect anew, and to systemd
+/// and the like it is still the same process.
 enum ServerRevival {
     /// The socket that a crashed server left; nil for a server that was started by somebody.
     static var socket: Int32? {
@@ -30,7 +30,4 @@ enum ServerRevival {
     static func goOn() throws(AIError) {
         if let socket { try prepare(socket) }
     }
-
-    /// A server that is stopping ends, whatever happens.
-    static func stop() { hub_start_again_no_more() }
 }
