@@ -23,7 +23,8 @@ import Testing
         let variables = Self.variables.map { "\($0)=\($1)" }.joined(separator: " ")
         return try stage.shell(
             "ulimit -c 0; exec env \(variables) \"$hub\" try \(ShellQuoting.posix(model ?? folder)) \(flags)",
-            terminal: .init(columns: 100))
+            // Wide enough for a message with a path, which is broken where the terminal ends.
+            terminal: .init(columns: 400))
     }
 
     /// Waits until the program has asked so many times. What is typed before is read by the terminal's own rules, by which
