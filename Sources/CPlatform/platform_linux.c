@@ -91,6 +91,7 @@ int hub_shared_extents(int descriptor, uint64_t size, void *context,
         // Without flushing: what was not written yet shares nothing.
         struct fiemap *map = extents(descriptor, start, 0);
         if (!map) return -1;
+        uint64_t before = start;
         int is_end = map->fm_mapped_extents == 0;
         for (uint32_t at = 0; at < map->fm_mapped_extents && !is_end; at++) {
             struct fiemap_extent *extent = &map->fm_extents[at];
@@ -104,7 +105,8 @@ int hub_shared_extents(int descriptor, uint64_t size, void *context,
             each(context, place, length);
         }
         free(map);
-        if (is_end) return 0;
+        // A file system that gives only empty extents would keep this loop forever.
+        if (is_end || start <= before) return 0;
     }
 }
 

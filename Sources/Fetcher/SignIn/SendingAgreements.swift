@@ -31,11 +31,12 @@ package struct SendingAgreements: Sendable {
     /// - Returns: whether there was one.
     @discardableResult
     package func set(_ date: Double?, of origin: Origin) async throws -> Bool {
-        guard date != nil || FileSystem.exists(path) else { return false }
+        guard try date != nil || FileSystem.status(path) != nil else { return false }
         return try await LockWait.with(path + ".lock") {
             try await Blocking.run {
                 var all = try all()
                 let wasThere = all[origin.description] != nil
+                guard date != nil || wasThere else { return false }
                 all[origin.description] = date
                 guard !all.isEmpty else {
                     try FileSystem.remove(path)
