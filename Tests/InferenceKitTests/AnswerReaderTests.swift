@@ -480,7 +480,7 @@ import Testing
         #expect(got == arguments || value != nil && (try? JSON.parse(got)) == value, "\(got)")
     }
 
-    /// The tool that says that none is needed is no call, and a block of code that is none is text.
+    /// `directly_answer` is not a call, and a block of code without calls is text.
     @Test func noToolIsNoCall() throws {
         let reading = try reading("action-block")
         let none = read([#"Action: ```json [{"tool_name": "directly_answer", "parameters": {}}]```"#], reading)

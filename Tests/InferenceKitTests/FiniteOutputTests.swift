@@ -4,7 +4,7 @@ import Testing
 
 @testable import InferenceKit
 
-/// Numbers that are none are an error, whatever a model is for.
+/// NaN and infinities in outputs are an error, whatever a model is for.
 @Suite struct FiniteOutputTests {
     /// A model whose last weights are NaN: all bits are set.
     private func damaged(_ model: String, as name: String? = nil) throws -> TemporaryFolder {

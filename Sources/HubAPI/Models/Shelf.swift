@@ -46,7 +46,7 @@ package final class Shelf: Sendable {
     /// The model that a name means.
     ///
     /// - Parameter isUse: whether it is used; then that is recorded, for what was used last is deleted last.
-    /// - Throws: 404 for one that is not in the cache, or not for this server; 400 for a name that is none.
+    /// - Throws: 404 for one that is not in the cache, or not for this server; 400 for an invalid name.
     func model(_ name: String, isUse: Bool = true) async throws -> CachedModel {
         let reference = try await reference(name)
         guard isAllowed(reference) else { throw APIFault.noModel(name) }

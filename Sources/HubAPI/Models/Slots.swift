@@ -6,7 +6,7 @@ final class Slots: Sendable {
     private struct Waiting {
         var number: Int
         var count: Int
-        /// Whether it goes on with what has begun, so that it cannot be sent away.
+        /// Whether its request has begun to answer. It is then never refused, however many wait.
         var isMore: Bool
         var continuation: CheckedContinuation<Bool, Never>
     }
@@ -72,7 +72,7 @@ final class Slots: Sendable {
             slots.give(1)
         }
 
-        /// Gives a place back and waits in line for another: a request with many texts lets others in between them.
+        /// Gives a place back and waits in line for another, so that a request with many texts does not keep others out.
         ///
         /// - Throws: `CancellationError`.
         func renew() async throws {

@@ -72,7 +72,7 @@ enum PathCommand {
         throw try absent(file, reference, folder, commit)
     }
 
-    /// The first file of a quantization that is there; nil for what is none, or is not there.
+    /// The first file of a quantization; nil if the word names no quantization, or one that is not there.
     private static func weights(
         _ word: String, of repository: Repository, in snapshot: String
     ) throws(AIError) -> String? {

@@ -68,7 +68,7 @@ struct RunAdvice {
         let names = Set(files.map(\.path))
         let ggufs = names.filter { WeightFormat(fileName: Path.name($0)) == .gguf }
         if !ggufs.isEmpty, ggufs.count == names.count, !ggufs.contains(where: GGUFModel.isModel) {
-            guard GGUFModel.isProjector(ggufs.min() ?? "") else { return "it is no model of its own" }
+            guard GGUFModel.isProjector(ggufs.min() ?? "") else { return "it is not a model by itself" }
             let file = argument(ggufs.min() ?? "")
             return "it is the part of a model that reads pictures or sounds; llama.cpp runs it beside the model"
                 + (file.map { ": \($0.prefix)llama-mtmd-cli -m MODEL.gguf --mmproj \($0.path)" } ?? "")

@@ -17,7 +17,7 @@ struct Narrowing {
     private var banned: Set<JSON> = []
     private var bannedTypes: Set<String> = []
 
-    /// - Throws: ``ErrorCode/invalidInput`` for branches that cannot be told apart.
+    /// - Throws: ``ErrorCode/invalidInput`` if the same value may fit two branches.
     init(
         _ members: [SchemaCompiler.Member], _ key: SchemaCompiler.Key, _ compiler: inout SchemaCompiler
     ) throws(AIError) {

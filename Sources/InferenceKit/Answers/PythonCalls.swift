@@ -119,7 +119,7 @@ struct PythonCalls {
 
     /// Reads what stands behind a backslash.
     ///
-    /// - Returns: where the text goes on.
+    /// - Returns: the index after it.
     private func unescape(_ index: Substring.Index, into text: inout String) -> Substring.Index {
         let after = rest.index(after: index)
         let known: [Character: String] = ["n": "\n", "t": "\t", "r": "\r", "b": "\u{8}", "f": "\u{C}", "0": "\0"]

@@ -3,8 +3,9 @@ import HubCore
 
 /// Conversations that a template refuses as they are: other forms of the same, as clients of every server expect them to work.
 extension TemplateMessages {
-    /// Renders a conversation. Where the template refuses its roles, system messages go before the next message of the user,
-    /// and messages of one role in a row become one; where it needs arguments of calls by name, those that are none become one.
+    /// Renders a conversation. If the template refuses its roles, system messages go before the next message of the user,
+    /// and messages of one role in a row become one. If it needs the arguments of calls by name, the text of unread ones becomes
+    /// one argument, `arguments`.
     ///
     /// - Throws: what ``ChatTemplate/render(json:_:)`` throws for the conversation as it is.
     static func render(

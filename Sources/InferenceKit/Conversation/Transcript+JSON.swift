@@ -9,7 +9,7 @@ extension Transcript: Codable {
 
     /// A conversation from its JSON.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` for what is none, and for a later version.
+    /// - Throws: ``ErrorCode/invalidInput`` for JSON that is not a transcript, and for a later version.
     public init(json: JSON) throws(AIError) {
         guard let list = json["entries"]?.array else { throw Self.fault("it has no entries") }
         guard json["version"]?.int == 1 else { throw Self.fault("its version is not 1") }

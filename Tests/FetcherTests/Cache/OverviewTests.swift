@@ -4,7 +4,7 @@ import Testing
 
 @testable import Fetcher
 
-/// What lists count: links within a cache, folders that hold nothing, sizes that are none.
+/// What lists count: links within a cache, folders that hold nothing, invalid sizes.
 @Suite struct OverviewTests {
     /// A second name for a repository: its bytes are there once, and the link frees none.
     @Test func aLinkToARepositoryOfTheSameCacheCountsNothing() throws {

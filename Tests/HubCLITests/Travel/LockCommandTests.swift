@@ -143,7 +143,7 @@ import Testing
         #expect(try await stage.run("lock", "--key").output != key)
     }
 
-    /// A lock that does not fit the commit, a commit that is gone, and a lock that is none.
+    /// A lock that does not fit the commit, a commit that is gone, and a file that is not a lock.
     @Test func whatDoesNotFitFails() async throws {
         try await succeed("lock", "org/one", "org/two")
         let sound = try text()

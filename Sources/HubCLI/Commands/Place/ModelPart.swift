@@ -12,7 +12,7 @@ struct ModelPart {
     private(set) var isHere: Bool
 
     /// - Parameter snapshot: nil if there is none.
-    /// - Throws: ``ErrorCode/invalidInput`` for a reference that names what is no model.
+    /// - Throws: ``ErrorCode/invalidInput`` for a reference that names a file that is not a model.
     init(of reference: ModelReference, _ demand: ModelPlace.Demand, in snapshot: String?) throws(AIError) {
         isHere = snapshot != nil
         guard let word = reference.files else {
@@ -38,7 +38,7 @@ struct ModelPart {
             case .path, .glob: break
             }
         } catch {
-            // It is none of the quantizations that are here.
+            // The quantization is not here.
             guard error.code == .nothingMatches else { throw error }
         }
         isHere = false

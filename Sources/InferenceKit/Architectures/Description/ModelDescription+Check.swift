@@ -5,7 +5,7 @@ extension ModelDescription {
     /// Makes sure that nothing that is computed of the numbers overflows or divides by 0: each setting was checked where
     /// it was read, here are those that came of several.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other, and numbers that are none.
+    /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other, NaN and infinities.
     func check(_ path: String) throws(AIError) {
         for encoder in encoders { try encoder.check(path) }
         if let fault = fault { throw .malformed(path, fault) }
