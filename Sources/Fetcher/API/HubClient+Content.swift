@@ -72,7 +72,7 @@ extension HubClient {
         return (bytes, address)
     }
 
-    /// What of a file's beginning is read for a range of it where there are no ranges.
+    /// Bytes of a file's beginning that are read at most where the server has no ranges.
     private static let mostWithoutRanges = 16 << 20
 }
 

@@ -23,7 +23,7 @@ extension HubClient {
         if let first = leftOut.first {
             let more = leftOut.count > 1 ? " and \(leftOut.count - 1) more" : ""
             notice(
-                "\(repository): left out \(first.printable)\(more), which cannot be stored: the name holds a backslash"
+                "\(repository): left out \(first.printable)\(more): a name with a backslash cannot be stored"
             )
         }
         return tree

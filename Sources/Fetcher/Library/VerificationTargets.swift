@@ -17,7 +17,8 @@ package struct VerificationTargets {
     /// Adds revisions of a repository, and its blobs without a revision.
     ///
     /// - Parameters:
-    ///   - files: the files to verify, as a reference names them; nil means all of them. Parts of a revision may be added several times.
+    ///   - files: the files to verify, as a reference names them; nil means all of them. Parts of a revision may be added
+    ///     several times.
     ///   - withOrphans: whether blobs without a revision are verified as well; not if `files` are named.
     ///   - isWanted: which of the revisions.
     /// - Throws: if nothing of the repository can be read.

@@ -82,8 +82,8 @@ final class FileTransfer: @unchecked Sendable {
 
     /// Written to the partial.
     var received = IntervalSet()
-    /// Of these, what may be wrong, as long as it may be right: what an older revision has given, and what came in place of
-    /// a range that was asked for.
+    /// Of these, bytes that the digest has yet to prove: copied from an older revision, or received in place of the range
+    /// that was asked for.
     var copied = IntervalSet()
     var parts: [Part] = []
     /// The content's location, once known.

@@ -203,17 +203,17 @@ extension PullSession {
         guard !hasToldUnflushed else { return }
         hasToldUnflushed = true
         client.notice(
-            "the file system cannot flush files: hub verify shows what a power cut has damaged, if there is one soon"
+            "the file system cannot flush files; if the power fails soon, hub verify shows what was damaged"
         )
     }
 
-    /// The older revision differs in more than the samples showed, or bytes came that are not those of the range that they
-    /// name: they are fetched.
+    /// Fetches again what is unproven: the older revision differs in more than the samples showed, or a response did not have
+    /// the range that it named.
     private func refetchCopied(_ file: FileTransfer, keeping fetched: IntervalSet) {
         let bytes = ByteCount(file.copied.count)
         let message =
             file.isSingleStream
-            ? "\(file.file.path): the ranges that came are not those of its content; fetching \(bytes) of it again"
+            ? "\(file.file.path): some ranges are not those of its content; fetching \(bytes) again"
             : "\(file.file.path) is not what its older revision suggested; fetching the other \(bytes) too"
         report(.retrying(path: file.file.path, reason: message, seconds: 0), file.job.index)
         client.log(message)

@@ -98,7 +98,7 @@ extension PullSession {
         case .range(part.asked) where head.status == 206: return true
         case .whole where isWhole || !asksRange: return true
         case .range(let range) where asksRange && file.job.watch == nil:
-            // They are what it says, or the digest will tell. Readers of a file that is fetched would not hear of that.
+            // The digest shows whether it is the range that it names. Whoever reads along would have read wrong bytes by then.
             inOnePiece("\(body) came with status \(head.status) for \(RangedBody.range(part.asked))")
             part.take(range)
             return true

@@ -40,7 +40,7 @@ struct HelpTopic: Sendable {
                 hub doctor found a problem
                 """
             ),
-            ("2", "the command line is wrong, no command was given, or a deletion lacks --yes"),
+            ("2", "the command line is wrong, no command was given, or something needs a yes and has none"),
             (
                 "3",
                 """
@@ -85,8 +85,8 @@ struct HelpTopic: Sendable {
             (
                 "org/name:Q4_K_M",
                 """
-                that quantization of it, in any case, with the files that go with it; hf.co/org/name:Q4_K_M too. A file of \
-                that very name comes first
+                that quantization, in upper or lower case, with the files that it needs; hf.co/org/name:Q4_K_M works too. A \
+                file of exactly that name comes first
                 """
             ), ("org/name:path", "a file of it; a glob where a command takes several files"),
             ("hf://org/name@revision/path", "the same, as other tools write it"),
@@ -120,7 +120,7 @@ struct HelpTopic: Sendable {
                 "auto",
                 """
                 this machine if the model is cached and fits, else hf if you agree: hub asks once, on a terminal, and hub auth \
-                logout --provider hf takes it back. A script has to name who answers, and --yes does not. The default but for hub try
+                logout --provider hf takes it back. A script has to say --provider; --yes is not enough. This is the default but for hub try
                 """
             ),
         ])

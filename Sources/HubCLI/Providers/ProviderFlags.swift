@@ -11,7 +11,7 @@ enum ProviderFlags {
             MODEL:groq is. A URL is a server that speaks OpenAI's protocol: vLLM, llama.cpp, Ollama; its key is \
             HUB_PROVIDER_KEY, or the one that hub auth login --provider kept. auto is this machine if the model is cached and fits, \
             else hf if you agree to that: hub asks once, on a terminal, and hub auth logout --provider hf takes it back. A \
-            script has to name who answers; --yes does not. hub help providers says more.
+            script has to say hf; --yes is not enough. hub help providers says more.
             """
     ) { text throws(AIError) in try ProviderChoice(text) }
 

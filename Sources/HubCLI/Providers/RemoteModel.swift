@@ -89,7 +89,7 @@ extension Context {
             guard !NamedFiles.isOfModel(suffix) else {
                 throw AIError(
                     .invalidInput,
-                    "\(suffix.printable) is a part of \(reference.withoutFiles), and providers serve a model",
+                    "\(suffix.printable) names files of \(reference.withoutFiles), and providers serve whole models",
                     advice: "leave it out, or write --provider local")
             }
             _ = try RemoteModelName("\(reference.repository.id.name):\(suffix)")

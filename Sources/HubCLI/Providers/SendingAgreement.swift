@@ -8,7 +8,7 @@ import RemoteKit
 /// `--yes` says nothing of this.
 struct SendingAgreement {
     private let context: Context
-    /// Why somebody else would be asked, in a clause.
+    /// Why a provider would be asked, in a clause.
     private let reason: String
     /// What can be done otherwise, in a clause.
     private let instead: String?
@@ -17,7 +17,7 @@ struct SendingAgreement {
         (self.reason, self.instead, self.context) = (reason, instead, context)
     }
 
-    /// - Parameter model: that would be asked.
+    /// - Parameter model: the one that would be asked.
     /// - Throws: ``ErrorCode/confirmationRequired`` without an agreement.
     func ask(for model: String) async throws {
         try requirePerson()

@@ -105,8 +105,8 @@ final class AccessChecks: Sendable {
         }
     }
 
-    /// Whether everyone may see the repository and fetch from it. Upstream's refusal is thrown. What it said before counts,
-    /// while it says nothing, only for what was open.
+    /// Whether everyone may see the repository and fetch from it. Upstream's refusal is thrown. While upstream is away, what
+    /// it said before counts only if the repository was open.
     private func isOpen(_ repository: Repository, _ exchange: Exchange) async throws -> Bool {
         let question = Answers.Question(infoOf: repository, "main")
         if !isForward, let kept = answers.known(question), kept.isSuccess, Self.isOpen(kept) { return true }

@@ -57,7 +57,7 @@ final class Answers: Sendable {
         }
     }
 
-    /// What a success has to be. Anything else is not the Hub's answer: a page of a proxy or of a Hub at work.
+    /// What a success has to be. Anything else is not the Hub's answer, such as a proxy's page.
     enum Expected: Sendable {
         case json
         case info(Repository, String)
@@ -124,18 +124,18 @@ final class Answers: Sendable {
             HubFault(status: 502, message: "upstream's answer to \(question.target.printable) is not \(what)")
         }
         switch question.expected {
-        case .json: guard answer.json != nil else { throw fault("JSON, or too much of it") }
+        case .json: guard answer.json != nil else { throw fault("JSON that can be read") }
         case .content(let digest):
             guard ContentHasher.digest(of: answer.body, like: digest) == digest else {
-                throw fault("what its digest says")
+                throw fault("the content of its digest")
             }
         case .info(let repository, let revision):
             guard isInfo(answer, repository, revision) else { throw fault("about \(repository)") }
         }
     }
 
-    /// Whether an answer is about a repository: it says so by its id, or it came by a redirect from the address of a former name
-    /// to that of the name that it says.
+    /// Whether an answer is about a repository: it has the repository's id, or a redirect led from a former name to the
+    /// address of the id that it has.
     private func isInfo(_ answer: Answer, _ repository: Repository, _ revision: String) -> Bool {
         guard let id = answer.json?["id"]?.string else { return false }
         if id.lowercased() == repository.id.name.lowercased() { return true }

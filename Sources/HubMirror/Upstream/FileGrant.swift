@@ -5,8 +5,8 @@ import HubServer
 extension Upstream {
     /// Asks upstream whether a client may have a file, by the file's head.
     ///
-    /// Only what says that it is about this file is a grant: a redirect may lead from a former name of the repository to where
-    /// access is refused, or to a page for signing in, and a proxy answers with pages of its own.
+    /// Only an answer with this commit and digest is a grant. A redirect may lead from a former name of the repository to
+    /// where access is refused, or to a page for signing in, and a proxy answers with pages of its own.
     ///
     /// - Throws: ``HubFault`` with upstream's refusal, or 502 if its answer is about something else.
     func grant(_ file: RepositoryFile, of repository: Repository, at commit: Commit, _ credential: Credential)
@@ -26,7 +26,7 @@ extension Upstream {
             guard Origin(next) == endpoint.origin else { break }
             request.address = next
         }
-        throw HubFault(status: 502, message: "upstream does not say that \(file.path) of \(repository) may be had")
+        throw HubFault(status: 502, message: "upstream does not confirm access to \(file.path) of \(repository)")
     }
 
     private static func isAbout(_ file: RepositoryFile, _ commit: Commit, _ response: Fetcher.HTTPResponse) -> Bool

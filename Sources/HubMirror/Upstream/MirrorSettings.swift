@@ -9,7 +9,7 @@ package struct MirrorSettings: Sendable {
     package var maxSize: Int64?
     /// The folder of upstream's answers.
     package var answers: String
-    /// Those of one fetch. Clients try again themselves, so it gives up sooner than a pull.
+    /// Limits of one fetch. Clients try again themselves, so it gives up sooner than a pull.
     package var limits = PullSession.Limits()
 
     package init(answers: String) {

@@ -77,7 +77,7 @@ import Testing
             "/tree/", .status(200, headers: ["Content-Type": "application/json"], body: tree), times: nil)
         let result = try await stage.run("pull", "org/tiny")
         #expect(result.status == 0, "\(result.error)")
-        let said = "org/tiny: left out a\\b.txt and 1 more, which cannot be stored: the name holds a backslash"
+        let said = "org/tiny: left out a\\b.txt and 1 more: a name with a backslash cannot be stored"
         #expect(result.error.contains(said), "\(result.error)")
         let snapshot = try await stage.path("org/tiny")
         #expect(try FileSystem.entries(snapshot) == ["config.json"])

@@ -37,7 +37,7 @@ extension CacheState {
         return out
     }
 
-    /// Bytes that deleting everything frees that is not pinned.
+    /// Bytes that deleting everything would free but what is pinned.
     package func reclaimable(besides pins: Protection) throws(AIError) -> Int64 {
         var ledger = DeletionLedger(self)
         for repository in repositories where repository.obstacle == nil {

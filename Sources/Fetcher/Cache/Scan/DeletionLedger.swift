@@ -1,8 +1,8 @@
 import HubCore
 
 /// Counts what deleting something frees, for lists, plans and targets alike. A file has names, a payload of the shared
-/// store has lines in its manifest; it is freed when the last one is gone, but for blocks that other files share. An entry of `blobs/` goes when no snapshot
-/// links to it any more, and everything of a repository with its last revision.
+/// store has lines in its manifest; it is freed when the last one is gone, but for blocks that other files share. An entry
+/// of `blobs/` goes when no snapshot links to it any more, and everything of a repository with its last revision.
 ///
 /// A repository is entered when it is first named. Taking a choice, or giving it back, costs time proportional to it.
 package struct DeletionLedger: Sendable {

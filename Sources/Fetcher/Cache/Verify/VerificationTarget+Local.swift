@@ -42,8 +42,7 @@ extension VerificationTarget {
         claims.append(
             Claim(
                 name: name, path: folder.place(name), digest: file.digest, size: file.size, file: file,
-                folder: name,
-                isForeign: true))
+                folder: name, isForeign: true))
     }
 
     private mutating func add(

@@ -54,7 +54,7 @@ extension AuthCommand {
         }
     }
 
-    /// Takes back that texts may go to the Hub's inference providers without being named.
+    /// Takes back the agreement to send texts to the Hub's inference providers without `--provider`.
     private static func disagree(_ context: Context) async throws {
         let router = try context.environment.inferenceEndpoint().origin
         let wasThere = try await SendingAgreements(context.environment).set(nil, of: router)
@@ -64,7 +64,7 @@ extension AuthCommand {
                 Styled(
                     wasThere
                         ? "Nothing is sent to \(router) any more unless --provider names it, or you agree again"
-                        : "It was not agreed that texts are sent to \(router)"))
+                        : "You had not agreed to send texts to \(router)"))
         }
     }
 

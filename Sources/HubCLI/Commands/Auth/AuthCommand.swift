@@ -67,8 +67,8 @@ enum AuthCommand {
             it by the server's origin in HUB_HOME/provider-keys.json; hub chat --provider URL and its like use it. \
             HUB_PROVIDER_KEY overrides it. list shows these keys too, and logout --provider URL forgets one.
 
-            logout --provider hf takes back that texts may go to the Hub's inference providers without being named, which \
-            hub chat and its like ask for once, on a terminal. list shows since when they may.
+            Without --provider, hub chat and its like ask once, on a terminal, before they send texts to the Hub's inference \
+            providers. logout --provider hf takes a yes back, and list shows when you gave it.
 
             HF_TOKEN overrides the file, and is never renewed. You make tokens on the Hub's pages, under Settings, Access \
             Tokens; hub needs no more than a read token. hub does not take a token as an argument, where other users \

@@ -38,8 +38,8 @@ enum GcCommand {
 
             --detached, --partials, --orphans and --damaged each select one kind of thing. --older-than selects revisions \
             by their last use; together with --detached or --damaged it narrows these. --keep protects what it names. \
-            --max-size and --free are targets: the least recently used revisions go until the target is reached. One \
-            whose files something outside the cache shares, so that it would free nothing, stays. If the target \
+            --max-size and --free are targets: the least recently used revisions go until the target is reached. A \
+            revision that would free nothing stays, because something outside the cache has its files too. If the target \
             cannot be reached, nothing is deleted and the exit code is 6, unless --best-effort is given.
 
             Last use is what hub ls shows as USED; hub help ls says what counts.

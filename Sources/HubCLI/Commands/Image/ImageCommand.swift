@@ -23,7 +23,7 @@ enum ImageCommand {
         name: "image", isMinor: true, purpose: .changes, doc: "make a picture of a description",
         detail: """
             A model of the Hub's inference providers paints; models on this machine do not yet. Without --provider \
-            hub asks once, on a terminal, whether it may. FILE gets its name when \
+            hub asks once, on a terminal, before it sends anything. FILE gets its name when \
             the picture is complete. If FILE exists, hub asks; --force answers. A flag that \
             the provider does not take (steps, guidance) is refused before anything is sent.
             """,

@@ -18,7 +18,7 @@ enum TranscribeCommand {
         name: "transcribe", isMinor: true, doc: "write down the speech of a sound file",
         detail: """
             A model of the Hub's inference providers listens; models on this machine do not yet. Without --provider hub asks \
-            once, on a terminal, whether it may. FILE is sent as it is: flac, wav, mp3, ogg, m4a, webm. Providers limit its \
+            once, on a terminal, before it sends anything. FILE is sent as it is: flac, wav, mp3, ogg, m4a, webm. Providers limit its \
             size, often to 25 MB.
             """,
         operands: [Operand("MODEL", .one, .model), Operand("FILE", .one, .file)],

@@ -18,8 +18,8 @@ enum WarmCommand {
             serves the model. The system may drop pages again when memory is needed; a model that is larger than the memory \
             is warned about.
 
-            REF:Q4_K_M takes one quantization of many with what goes with it, REF:FILE some of the files; a folder works too. \
-            Of files of another user Linux does not say which parts are in memory: --wait reads them all.
+            REF:Q4_K_M reads one quantization and the files that it needs, REF:FILE one file; globs and folders work too. Linux \
+            does not say which parts of another user's files are in memory: --wait reads them all.
             """,
         operands: [Operand("REF[:FILE]|FOLDER", .one, .cachedModelOrFolder)],
         flags: [wait.flag],
