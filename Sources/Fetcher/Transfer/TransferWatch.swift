@@ -101,7 +101,7 @@ package final class TransferWatch: Sendable {
         _ state: State, at position: Int64, below limit: Int64, after reader: PartialReader?
     ) -> Step? {
         if case .failed(let error)? = state.outcome { return .failed(error) }
-        // Also at the end: what was proven are not the bytes of whoever has read an attempt before.
+        // Also at the end: whoever read an earlier attempt has bytes that were never proven.
         if let reader, reader !== state.reader { return .restarted }
         if state.outcome != nil { return .complete }
         guard let current = state.reader, position < limit else { return nil }

@@ -3,7 +3,7 @@
 ///
 /// Used on the engine's thread, which the sessions that share it have in common.
 package final class UnflushedBytes: @unchecked Sendable {
-    /// Those that run.
+    /// The running ones.
     private var sessions: [PullSession] = []
 
     package init() {}

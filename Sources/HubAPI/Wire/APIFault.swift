@@ -72,7 +72,7 @@ extension APIFault {
             self = .tooLong(numbers.map { ($0.promptTokens, $0.contextTokens) }, message)
         case .notCached, .repositoryNotFound, .revisionNotFound, .fileNotFound, .nothingMatches:
             self = APIFault(status: 404, message: message, type: "not_found_error")
-        // No other try makes such a model better.
+        // Clients must not try these again.
         case .unsupportedModel, .malformedModel: self = .invalid(message, param: "model", code: error.code.rawValue)
         case .insufficientMemory: self = .busy(message, seconds: 30)
         case .offline:

@@ -274,7 +274,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// fchmod(2). Some mounts permit it to nobody, and show one mode for all files: there that one is enough if it is this.
+    /// fchmod(2). Some mounts refuse it and show one mode for all files, which is no error if it is this mode.
     ///
     /// - Parameter orLess: also if it permits less.
     package func setMode(_ mode: UInt32, orLess: Bool = false) throws(AIError) {

@@ -21,7 +21,7 @@ public struct GlobPattern: Sendable, Hashable, CustomStringConvertible {
             })
     }
 
-    /// What it means among these paths: a path that is there letter by letter comes before a glob.
+    /// What it means among these paths: exactly the path that equals it, if there is one, else the glob.
     package func meant(among paths: some Sequence<String>) -> GlobPattern {
         let isThere = Self.isPattern(pattern) && paths.contains { ExactText($0) == ExactText(pattern) }
         return isThere ? .exactly(pattern) : self

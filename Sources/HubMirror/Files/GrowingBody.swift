@@ -32,7 +32,7 @@ final class GrowingBody: BodyProducer, @unchecked Sendable {
             case .bytes(_, let found): here = found
             // The open file has every byte, under its new name too.
             case .complete: here = at..<range.upperBound
-            // The content was wrong, or the rest does not come: the body ends short, which every client notices.
+            // The content was wrong, the rest does not come, or nobody reads it: the body ends short, which every client notices.
             case .restarted, .failed, .gone: return .abort
             }
         }

@@ -95,7 +95,7 @@ struct Answer: Sendable {
         for name in ["Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate", "X-Repo-Commit"] {
             if let value = headers[name] { passed[name] = value }
         }
-        // What is neither a success nor an error is no answer either.
+        // Any other status, such as that of a redirect, is not an answer.
         return HubFault(
             status: (400..<500).contains(status) ? status : 502, code: code, message: message, headers: passed)
     }

@@ -4,7 +4,7 @@ import HubCore
 struct WebPage: Sendable, Hashable {
     /// Where it was in the end.
     var address: String
-    /// Its title, cut: a prompt has all of it.
+    /// Its title, cut, because all of it goes into a prompt.
     var title: String?
     var text: String
     /// Whether the page goes on beyond what was read.

@@ -5,7 +5,7 @@ import Libc
 /// A server that crashes starts again, in the same process and on the same socket: clients connect anew, and to systemd
 /// and the like it is still the same process.
 enum ServerRevival {
-    /// The socket that a crashed server left; nil for a server that was started by somebody.
+    /// The socket that a crashed server left; nil if this start follows no crash.
     static var socket: Int32? {
         let descriptor = hub_started_again_with()
         return descriptor < 0 ? nil : descriptor
@@ -26,7 +26,7 @@ enum ServerRevival {
         }
     }
 
-    /// The same for a program that a crash has started: before it serves, too.
+    /// Prepares again right after a crash: the program may crash once more before it serves.
     static func goOn() throws(AIError) {
         if let socket { try prepare(socket) }
     }

@@ -89,9 +89,8 @@ struct SeriesFile {
         return Double(text).flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// Cells without the spaces around them, by line. An empty line is an empty cell in a file of one column, as far as
-    /// others follow, and is left out elsewhere. A cell in quotes may hold separators, ends of lines, and quotes written
-    /// twice.
+    /// Cells without the spaces around them, by line. In a file of one column an empty line between others is an empty cell;
+    /// any other empty line is left out. A cell in quotes may hold separators, ends of lines, and quotes written twice.
     private static func rows(_ text: String, _ separator: Character) -> [(line: Int, cells: [String])] {
         var (rows, cells, cell): ([(Int, [String])], [String], String) = ([], [], "")
         var (line, first, isQuoted, wasQuoted) = (1, 1, false, false)
