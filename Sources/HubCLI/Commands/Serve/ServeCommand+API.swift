@@ -113,6 +113,7 @@ extension ServeCommand {
         HubAccess(
             HubAccess.isLoopback(request.host.lowercased()) ? .loopback : .token,
             names: request.names.union([request.host, Machine.hostName]),
-            allowsPrivateNames: request.api != nil)
+            // Anyone in the same network can answer for `.local`, and a page on the loopback asks for no token.
+            allowsPrivateNames: request.api != nil && !request.hasPage)
     }
 }
