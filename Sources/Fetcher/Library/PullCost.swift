@@ -34,8 +34,6 @@ package struct PullCost: Sendable {
 
     /// Bytes that are free afterwards; negative if they do not suffice.
     package var diskAfter: Int64 { diskFree - totals.neededBytes }
-    /// Whether the disk has room.
-    package var fits: Bool { diskAfter >= 0 }
     /// Estimated seconds; nil if unknown.
     package var seconds: Double? { rate.map { Double(totals.downloadBytes) / $0.bytesPerSecond } }
 }

@@ -136,7 +136,7 @@ extension LsCommand {
         }
     }
 
-    /// Bytes that deleting everything frees that is not pinned.
+    /// Bytes that deleting everything would free but what is pinned.
     private static func reclaimable(_ cache: CacheOverview, _ pins: Protection, _ workspace: Workspace) async throws
         -> Int64
     {
