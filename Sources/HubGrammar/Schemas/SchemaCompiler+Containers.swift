@@ -84,6 +84,8 @@ extension SchemaCompiler {
     }
 
     /// Whether an element has so many values. With fewer, a list would come to where it can neither end nor go on.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` for an element that contains the list, or one that takes too much work.
     private func hasTexts(_ count: Int, _ element: GrammarSymbol) throws(AIError) -> Bool {
         var stack = [element]
         var seen: Set<Int> = []
@@ -99,7 +101,11 @@ extension SchemaCompiler {
         }
         // What no text fits is found out with the rest of the grammar.
         guard let grammar = try? CompiledGrammar(builder, start: element) else { return true }
-        return PushdownAutomaton(grammar).hasTexts(count)
+        let automaton = PushdownAutomaton(grammar)
+        if automaton.hasTexts(count) { return true }
+        // When the work is used up, the count is unknown.
+        if let failure = automaton.failure { throw failure }
+        return false
     }
 
     // MARK: Objects
