@@ -1,7 +1,7 @@
 import HubChatTemplates
 import HubCore
 
-/// Calls in a model's own form, for templates that say nothing of them.
+/// Calls in a model's own form, for templates that do not handle them.
 extension AnswerFormat {
     /// Calls as the model writes them; nil for a form whose templates all write it themselves.
     func written(_ written: [Message.ToolCall]) -> String? {
@@ -46,7 +46,7 @@ extension AnswerFormat {
         }
     }
 
-    /// What tells a model of its tools, where its template does not: DeepSeek 3.1's words for it
+    /// A system prompt that describes the tools, where the template does not: DeepSeek 3.1's words
     /// (https://huggingface.co/deepseek-ai/DeepSeek-V3.1#toolcall). Nil for a form without such words.
     func description(of tools: [JSON]) -> String? {
         guard let calls, case .named(let separator) = calls.syntax, let wrapping = calls.wrapping else {
