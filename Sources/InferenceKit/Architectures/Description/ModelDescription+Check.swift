@@ -39,7 +39,8 @@ extension ModelDescription {
     private var numbers: [(String, Float)] {
         [
             ("the embedding's scale", embedding.scale), ("the logits' scale", head?.scale ?? 1),
-            ("the soft-capping of logits", head?.cap ?? 0), ("the epsilon of the last norm", finalNorm?.epsilon ?? 0),
+            ("the soft-capping of logits", head?.cap ?? 0),
+            ("the epsilon of the last norm", finalNorm?.epsilon ?? 0),
             ("the epsilon of the embedding's norm", embedding.norm?.epsilon ?? 0),
         ]
     }
