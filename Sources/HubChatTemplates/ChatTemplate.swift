@@ -130,11 +130,11 @@ public struct ChatTemplate: Sendable {
         return .object(result)
     }
 
-    /// What is wrong with the values that a template is given, which is not its fault.
+    /// The error for values that exceed a limit before the template is run: the request is at fault.
     private static func inputError(_ fault: Jinja.Fault, _ path: String) -> AIError {
         guard fault.kind == .limit else { return error(fault, path) }
         return AIError(
-            .invalidInput, "the conversation or its tools are too much for a chat template: \(fault.message)",
+            .invalidInput, "the conversation or its tools are too large for a chat template: \(fault.message)",
             context: .init(path: path))
     }
 

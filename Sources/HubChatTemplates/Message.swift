@@ -22,7 +22,7 @@ public struct Message: Sendable, Hashable {
         public var name: String
         /// The arguments by name.
         public var arguments: JSONObject
-        /// What the model wrote in their place, where that is no JSON object; nil if it is.
+        /// The arguments as the model wrote them, if that is not a JSON object; nil if it is one.
         public var unreadArguments: String?
 
         /// A call of a tool.

@@ -47,9 +47,9 @@ public struct OutputGrammar: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - tools: their names and the schemas of their arguments.
-    ///   - nameKey: what the name stands under.
-    ///   - key: what the arguments stand under.
-    ///   - idKey: what a number of the call may stand under, before the name; nil for none.
+    ///   - nameKey: the key of the name.
+    ///   - key: the key of the arguments.
+    ///   - idKey: the key of a number of up to three digits that may come before the name; nil for none.
     ///   - isList: whether the text is a list of calls rather than one.
     /// - Throws: As ``init(jsonSchema:)``.
     public init(

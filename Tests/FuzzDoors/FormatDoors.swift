@@ -4,9 +4,9 @@ import InferenceKit
 import ModelFormats
 import Support
 
-/// What a model's files say about themselves.
+/// The readers of a model's files.
 extension FuzzDoor {
-    /// config.json, and what follows from it: whether it runs, and in how much memory.
+    /// config.json, and what is computed from it: whether the model runs, and in how much memory.
     static let configuration = FuzzDoor(
         "config",
         seeds: {
@@ -17,7 +17,7 @@ extension FuzzDoor {
         read: { bytes in
             guard let json = try? JSON.parsePython(bytes) else { return }
             do throws(AIError) {
-                // Strictly, as what is run; then forgivingly, as what is only shown.
+                // Strictly, as for running a model; below forgivingly, as for showing one.
                 use(try ModelConfiguration(json, path: "config.json"))
             } catch { try error.mustRefuse(.malformedModel, .unsupportedModel) }
             do throws(AIError) {
@@ -61,7 +61,7 @@ extension FuzzDoor {
             }
         },
         read: { bytes in
-            // The contents that a header names need not be there: files are not read here.
+            // A header may name more bytes than there are: no tensor is read here.
             for size in [bytes.count, 3 << 20] {
                 do throws(AIError) {
                     let header = try bytes.withUnsafeBytes { buffer in
@@ -107,14 +107,14 @@ extension FuzzDoor {
     static let gguf = FuzzDoor(
         "gguf",
         seeds: {
-            // Of the second the header, some 40 kB, and what comes right behind it.
+            // Enough for the second one's header of some 40 kB and a part of its tensors.
             try ["formats/all-kinds.gguf", "tiny-shakespeare-gguf/model-q4_0.gguf"].map {
                 Array(try Fixtures.bytes($0).prefix(48 << 10))
             }
         },
         read: { bytes in
             let file = try ScratchFile("model.gguf")
-            // With an even number of bytes the contents are there, as zeros.
+            // For an even number of bytes zeros stand in for the tensors.
             try file.write(bytes, size: bytes.count % 2 == 0 ? 3 << 20 : nil)
             do throws(AIError) {
                 _ = try ModelInspection.outline(file.path).memoryBytes()
@@ -124,7 +124,7 @@ extension FuzzDoor {
             } catch { try error.mustRefuse(.malformedModel, .unsupportedModel, .generationFailed) }
         })
 
-    /// tokenizer.json; what does not begin with a brace is SentencePiece's file.
+    /// tokenizer.json; an input that does not begin with a brace is a SentencePiece file.
     static let tokenizer = FuzzDoor(
         "tokenizer",
         seeds: {

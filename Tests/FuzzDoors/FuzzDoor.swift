@@ -2,13 +2,13 @@ import HubCore
 import Libc
 import Support
 
-/// A reader of what others wrote. Whatever comes, it is read or refused, and soon.
+/// A reader of untrusted input. It must read or refuse every input, and quickly.
 package struct FuzzDoor: Sendable {
     /// As scripts/fuzz names it; its stored inputs are in Tests/Fixtures/fuzz under that name.
     package let name: String
-    /// What other fixtures give to begin with.
+    /// Inputs to begin with that are made of other fixtures.
     private let seeds: @Sendable () throws -> [[UInt8]]
-    /// Reads an input. What it throws is a fault: what refuses an input does not get out.
+    /// Reads an input. Throws only for a fault of the reader; an error that refuses the input is caught.
     package let read: @Sendable ([UInt8]) throws -> Void
 
     init(
@@ -22,7 +22,7 @@ package struct FuzzDoor: Sendable {
         .configuration, .tokenizer, .gguf, .safetensors, .pickle, .template, .grammar, .archive, .request,
     ]
 
-    /// The inputs to begin with: those kept in Tests/Fixtures/fuzz, among them what was once hard to read, and other fixtures.
+    /// The inputs to begin with: those kept in Tests/Fixtures/fuzz, of which some were once hard to read, and the seeds.
     package func inputs() throws -> [(name: String, bytes: [UInt8])] {
         let folder = Path.join(Fixtures.path, "fuzz/\(name)")
         let kept = try (FileSystem.entries(folder) ?? []).sorted().map { entry in
@@ -33,13 +33,13 @@ package struct FuzzDoor: Sendable {
 }
 
 extension AIError {
-    /// Throws the error again unless it refuses an input.
+    /// Throws the error again unless its code is one of those that refuse an input.
     func mustRefuse(_ codes: ErrorCode...) throws(AIError) {
         guard codes.contains(code) else { throw self }
     }
 }
 
-/// A file that doors write their inputs to, in memory where the system has such a folder.
+/// A file for an input, in memory where the system has a folder for that.
 final class ScratchFile: Sendable {
     private let folder: TemporaryFolder
     let path: String
@@ -49,7 +49,7 @@ final class ScratchFile: Sendable {
         path = folder(name)
     }
 
-    /// - Parameter size: how long the file is made; what is behind the bytes is zero.
+    /// - Parameter size: the file's length, if longer than the bytes; zeros follow them.
     func write(_ bytes: [UInt8], size: Int? = nil) throws {
         try FileSystem.replace(path, with: bytes)
         if let size, size > bytes.count, truncate(path, off_t(size)) != 0 {

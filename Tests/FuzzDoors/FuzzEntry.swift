@@ -37,7 +37,7 @@ package func hubFuzzRead(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     return 0
 }
 
-/// Exchanges values of a JSON document. Other input, and a result that is too long, is left to libFuzzer.
+/// Exchanges values of a JSON document. Other inputs, and results that are too long, are left to libFuzzer.
 ///
 /// - Returns: the new size; 0 if nothing was changed.
 @_cdecl("hub_fuzz_mutate")

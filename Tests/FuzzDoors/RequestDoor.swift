@@ -5,9 +5,9 @@ import HubServer
 import InferenceKit
 import Support
 
-/// What clients of the API send, to two small models that answer.
+/// Requests of the API's clients, answered by two small models.
 extension FuzzDoor {
-    /// `{"call": "/v1/chat/completions", "body": {...}}`; what is not of this form is a body as it is.
+    /// `{"call": "/v1/chat/completions", "body": {...}}`; any other input is the body of a chat completion.
     static let request = FuzzDoor("request") { bytes in
         var (call, body) = ("/v1/chat/completions", bytes)
         if let json = try? JSON.parse(bytes), let named = json["call"]?.string, let told = json["body"] {
@@ -23,7 +23,7 @@ extension FuzzDoor {
         }
     }
 
-    /// A server's room over a cache with a model that writes and one that makes vectors.
+    /// The API over a cache with a model that generates and one that embeds.
     private static let room = Result {
         let cache = try TemporaryFolder("fuzz-cache")
         for (name, fixture) in [("llama", "tiny-shakespeare"), ("bert", "micro/bert-mean-plain")] {
@@ -48,7 +48,7 @@ extension FuzzDoor {
     }
     private static let keptCache = Lock<TemporaryFolder?>(nil)
 
-    /// A body as text; a file is none of the API's.
+    /// A body as text; the API sends no files.
     private static func text(_ body: HTTPBody) -> String {
         switch body {
         case .bytes(let bytes): return String(decoding: bytes, as: UTF8.self)

@@ -3,7 +3,7 @@ import HubCore
 import HubGrammar
 import Support
 
-/// What people and models write: templates, and forms of answers.
+/// The readers of chat templates and of grammars.
 extension FuzzDoor {
     static let template = FuzzDoor(
         "template",
@@ -78,8 +78,8 @@ extension FuzzDoor {
             + [nil],
         special: [262: Array("<end>".utf8)])
 
-    /// Writes a text by the masks, the first and the last of what may come in turn: a text that cannot go on nor end is
-    /// a fault.
+    /// Writes a text by the masks, taking the first and the last allowed token in turn. A text that can neither go on nor
+    /// end is a fault.
     private static func walk(_ grammar: OutputGrammar) throws(AIError) {
         let engine = try MaskEngine(.answer(grammar), vocabulary, ends: [262])
         var state = engine.start

@@ -3,7 +3,7 @@ import Fetcher
 import HubCore
 import Support
 
-/// What comes from other machines.
+/// The readers of files from other machines.
 extension FuzzDoor {
     /// An archive of `hub export`, its manifest alone, or a hub.lock.
     static let archive = FuzzDoor(

@@ -34,7 +34,7 @@ import Testing
         #expect(whole > 60)
     }
 
-    /// What may be said of a drawn schema: nothing fits it, or one value may fit two branches of a `oneOf`.
+    /// Whether a drawn schema may be refused so: nothing fits it, or the same value may fit two branches of a `oneOf`.
     private static func isRefusal(_ error: AIError) -> Bool {
         ["no text fits", "may both fit the same"].contains { error.message.contains($0) }
     }

@@ -24,8 +24,8 @@ NAMES = ["id", "name", "type", "a", "b", "value", "\u00fc", "two words", "quote\
 NUMBERS = [-1e6, -273.15, -1, -0.5, 0, 1e-3, 0.5, 1, 7, 9.99, 10, 99, 100, 101.25, 65535, 1e9]
 
 
-# What is refused by name though something fits: branches that one value may fit, and elements that must differ where
-# the schema leads back to itself or each has a schema of its own.
+# What is refused by name although something fits: branches that may fit the same value, and elements that must differ
+# where the schema leads back to itself or each element has a schema of its own.
 REFUSALS = ["may both fit the same", "different elements that leads back to itself",
             "\"uniqueItems\" is not supported beside schemas of single elements"]
 

@@ -61,10 +61,10 @@ package enum Jinja {
         /// The template's line, from 1.
         var line: Int
 
-        /// A template chooses what its errors say, and how much: a message has the beginning of it.
+        /// A template chooses the text of its errors, so a long one is cut.
         init(kind: Kind, message: String, line: Int) {
             self.kind = kind
-            // By scalars: one character can have a million.
+            // By scalars, since one character can have a million of them.
             self.message =
                 message.utf8.count <= Self.longestMessage
                 ? message : String(message.unicodeScalars.prefix(Self.longestMessage)) + "..."

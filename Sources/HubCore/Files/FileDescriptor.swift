@@ -171,10 +171,11 @@ package struct FileDescriptor: ~Copyable, Sendable {
     @discardableResult
     package func synchronizeData() throws(AIError) -> Bool {
         if hub_sync_data(raw) == 0 { return true }
+        let number = errno
         // "fd is bound to a special file ... which does not support synchronization", which some FUSE file systems say of
         // every file. fsync(2)
-        if [EINVAL, ENOSYS, ENOTSUP, EOPNOTSUPP].contains(errno) { return false }
-        throw .system("cannot flush", path: path, errno: errno)
+        if [EINVAL, ENOSYS, ENOTSUP, EOPNOTSUPP].contains(number) { return false }
+        throw .system("cannot flush", path: path, errno: number)
     }
 
     /// Sets the size and reserves the space, see `hub_preallocate`.

@@ -3,14 +3,14 @@ import Libc
 
 /// A file mapped read-only into memory. Pages are read when they are touched and shared with every other process.
 ///
-/// Blobs of the cache are never changed in place, but a foreign tool may cut one, and a disk may fail. What cannot be read is
-/// zeros then, and ``checkIntact()`` says so: whoever computes with the bytes asks before the result counts.
+/// Blobs of the cache are never changed in place, but a foreign tool may cut one, and a disk may fail. Bytes that cannot be
+/// read become zeros, and ``checkIntact()`` reports it: call it after computing with the bytes, before using the result.
 package final class MappedFile: Sendable {
     /// The bytes of the whole file; valid as long as this object lives.
     // Read-only memory, unmapped only by deinit, so any thread may read it.
     nonisolated(unsafe) package let bytes: UnsafeRawBufferPointer
     package let path: String
-    /// The entry that survives SIGBUS; nil for an empty file.
+    /// The entry in the table of mappings that SIGBUS is repaired in; nil for an empty file.
     nonisolated(unsafe) private let mapping: OpaquePointer?
 
     /// Maps a file; an empty one gives an empty buffer.
@@ -37,7 +37,7 @@ package final class MappedFile: Sendable {
         bytes = UnsafeRawBufferPointer(start: address, count: size)
     }
 
-    /// Whether every byte that was read so far is the file's. Costs next to nothing.
+    /// Checks that every byte that was read so far is the file's. Costs next to nothing.
     ///
     /// - Throws: ``ErrorCode/fileChanged``.
     package func checkIntact() throws(AIError) {

@@ -17,9 +17,9 @@ public enum JSON: Sendable, Hashable {
     /// An object, its members in the order of the document.
     case object(JSONObject)
 
-    /// The usual limit of a document, in words of simdjson's tape. Its values may need fifty times the memory of its text, so
-    /// every reader has a limit; with this one they need 300 MB at most. The index of a model with 200,000 tensors has a
-    /// tenth of these words.
+    /// The usual limit of a document, in words of simdjson's tape: its values then need 300 MB at most. Values may need fifty
+    /// times the memory of their text, so every reader has a limit. The index of a model with 200,000 tensors has a tenth of
+    /// these words.
     package static let usualWords = 4 << 20
 
     /// Parses one UTF-8 document.
@@ -82,7 +82,7 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     public init(_ members: [(key: String, value: JSON)] = []) {
         self.members = members
         self.index = [:]
-        // A document may have millions of empty objects.
+        // A document may have millions of empty objects: they get no storage.
         if !members.isEmpty { index.reserveCapacity(members.count) }
         for (offset, member) in members.enumerated() { index[ExactText(member.key)] = offset }
     }

@@ -69,6 +69,19 @@ extension JSON {
 
     private static func quote(_ value: String, into out: inout String, escapesNonASCII: Bool) {
         out += "\""
+        // DEL and the C1 controls are legal in JSON, but terminals interpret them.
+        escape(value, into: &out) { scalar in
+            (0x7F...0x9F).contains(scalar.value) || escapesNonASCII && scalar.value > 0x7E
+        }
+        out += "\""
+    }
+
+    /// Writes what stands between the quotes of a string.
+    ///
+    /// - Parameter escapes: whether a character is escaped that JSON would allow as it is.
+    package static func escape(
+        _ value: String, into out: inout String, where escapes: (Unicode.Scalar) -> Bool = { _ in false }
+    ) {
         for scalar in value.unicodeScalars {
             switch scalar {
             case "\"": out += "\\\""
@@ -78,15 +91,11 @@ extension JSON {
             case "\t": out += "\\t"
             case "\u{8}": out += "\\b"
             case "\u{C}": out += "\\f"
-            // DEL and the C1 controls are legal in JSON, but terminals interpret them.
-            case _
-            where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-                || (escapesNonASCII && scalar.value > 0x7E && scalar.value != 0x7F):
+            case _ where scalar.value < 0x20 || escapes(scalar):
                 for unit in UTF16.encode(scalar)! { out += "\\u" + hex(unit) }
             default: out.unicodeScalars.append(scalar)
             }
         }
-        out += "\""
     }
 
     private static func hex(_ unit: UInt16) -> String {

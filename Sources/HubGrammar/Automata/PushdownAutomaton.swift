@@ -28,7 +28,7 @@ final class PushdownAutomaton {
     private struct Key: Hashable {
         var items: [Item]
         var isComplete: Bool
-        /// The state of the ways on which a list of different elements begins here; ``dead`` without any.
+        /// The state of the ways on which a list with `uniqueItems` begins here; ``dead`` if none does.
         var opened: State
     }
 
@@ -79,9 +79,9 @@ final class PushdownAutomaton {
     func isComplete(_ state: State) -> Bool { keys[Int(state)].isComplete }
     /// Whether nothing may follow.
     func isFinished(_ state: State) -> Bool { keys[Int(state)].items.isEmpty && opened(state) == Self.dead }
-    /// The state of the ways on which a list of different elements begins here, which are not in the state itself.
+    /// The state of the ways on which a list with `uniqueItems` begins here. They are not among the state's own ways.
     func opened(_ state: State) -> State { keys[Int(state)].opened }
-    /// Whether there are other ways than those.
+    /// Whether the state has ways of its own.
     func hasWays(_ state: State) -> Bool { isComplete(state) || !keys[Int(state)].items.isEmpty }
     /// The ways to go on.
     func items(_ state: State) -> [Item] { keys[Int(state)].items }

@@ -1,25 +1,28 @@
-/// A list whose elements must differ: those that are whole, and the one that is being written.
+/// A list with `uniqueItems`: its finished elements, and the one that is being written.
 ///
-/// Its elements have one spelling for each value, so that texts are compared.
+/// Each value has one spelling here, so that two elements are equal if their texts are.
 struct UniqueList: Hashable, Sendable {
-    /// The brackets around an element.
+    /// The number of open brackets around an element.
     let depth: Int
-    /// The elements, sorted.
+    /// The finished elements, sorted.
     private var found: [[UInt8]] = []
     private var current: [UInt8] = []
-    /// The elements that begin with the current one.
+    /// The range of the finished elements that begin with the current one.
     private var low = 0
     private var high = 0
 
     init(depth: Int) { self.depth = depth }
 
-    /// Whether the current element may still become one that is there.
+    /// Whether the current element may still become equal to a finished one.
     var isAlike: Bool { low < high }
 
-    /// - Returns: false for a byte that makes two elements equal.
+    /// Adds a byte to the current element, or ends the element.
+    ///
+    /// - Parameter endsElement: whether the byte is the comma or bracket behind the element.
+    /// - Returns: false if the element ends and is equal to another.
     mutating func take(_ byte: UInt8, endsElement: Bool) -> Bool {
         guard endsElement else {
-            // The space behind a comma.
+            // The optional space behind a comma is not part of the element.
             if current.isEmpty, byte == UInt8(ascii: " ") { return true }
             let place = current.count
             current.append(byte)
@@ -27,7 +30,7 @@ struct UniqueList: Hashable, Sendable {
             while low < high, found[high - 1][place] > byte { high -= 1 }
             return true
         }
-        // What is equal is the first of those that begin so.
+        // An equal element would be the first one of the range, since it is the shortest.
         guard !isAlike || found[low].count > current.count else { return false }
         let place = found.firstIndex { current.lexicographicallyPrecedes($0) } ?? found.count
         found.insert(current, at: place)
@@ -37,25 +40,26 @@ struct UniqueList: Hashable, Sendable {
     }
 }
 
-/// A state of an automaton whose grammar may have lists of different elements: the ways without such a list, and those
-/// that are within some.
+/// A state of an automaton whose grammar may have lists with `uniqueItems`: the parses outside of such lists, and those
+/// within some. A parse is called a way.
 struct GrammarState: Hashable, Sendable {
     /// The ways without a list; ``PushdownAutomaton/dead`` for none.
     var place: PushdownAutomaton.State
     var ways: [Way] = []
 
-    /// Ways within lists, the outermost first.
+    /// A way within lists, the outermost list first.
     struct Way: Hashable, Sendable {
         var place: PushdownAutomaton.State
         var lists: [UniqueList] = []
-        /// The brackets since the outermost list, and whether the text is within a string, behind a backslash.
+        /// The number of brackets opened since the outermost list, whether the text is within a string, and whether a
+        /// backslash came before.
         var depth = 0
         var isString = false
         var isEscaped = false
     }
 
-    /// The only place, if no element may still become equal to another: then what may follow is what the automaton says,
-    /// as far as the element goes.
+    /// The place, if there is only one and no element may still become equal to another. Until the element ends, only the
+    /// automaton then decides what may follow.
     var onlyPlace: PushdownAutomaton.State? {
         if ways.isEmpty { return place }
         guard ways.count == 1, place == PushdownAutomaton.dead, !ways[0].lists.contains(where: \.isAlike) else {
@@ -75,7 +79,7 @@ extension PushdownAutomaton {
         }
         guard let first = ways.first else { return nil }
         guard first.lists.isEmpty else { return GrammarState(place: Self.dead, ways: ways) }
-        // Outside of lists the text needs no account.
+        // Outside of lists no elements are kept.
         return GrammarState(place: first.place, ways: Array(ways.dropFirst()))
     }
 
@@ -101,7 +105,7 @@ extension PushdownAutomaton {
         return found
     }
 
-    /// How ways go on. From each that is left some text leads to the end.
+    /// The ways after a byte. From each of them some text leads to the end.
     private func step(_ way: GrammarState.Way, _ byte: UInt8) -> [GrammarState.Way] {
         let place = next(way.place, byte)
         guard place != Self.dead, spend(1) else { return [] }
@@ -110,7 +114,7 @@ extension PushdownAutomaton {
         let ends = isStructure && (byte == UInt8(ascii: ",") || byte == UInt8(ascii: "]"))
         for index in way.lists.indices {
             let endsElement = ends && way.depth == way.lists[index].depth
-            // A list without elements has none that ends.
+            // The closing bracket of an empty list ends an empty element, which equals no other.
             guard after.lists[index].take(byte, endsElement: endsElement) else { return [] }
         }
         if byte == UInt8(ascii: "]"), isStructure, way.lists.last?.depth == way.depth { after.lists.removeLast() }
@@ -127,9 +131,9 @@ extension PushdownAutomaton {
         return found
     }
 
-    /// Keeps account of strings and brackets.
+    /// Keeps track of strings and brackets.
     ///
-    /// - Returns: whether a byte stands in no string.
+    /// - Returns: whether the byte stands outside of strings.
     private static func read(_ byte: UInt8, _ way: inout GrammarState.Way) -> Bool {
         if way.isString {
             if way.isEscaped {
@@ -150,10 +154,10 @@ extension PushdownAutomaton {
         return true
     }
 
-    /// Whether the elements that are being written can become others than those that are there.
+    /// Whether each element that is being written can still become different from the finished ones.
     ///
-    /// Where a byte makes an element differ, every way to its end will do, for each way leads to an end. So it is enough
-    /// to follow the elements that are there.
+    /// Once an element differs, any ending will do, and every way has one. So it is enough to follow the texts of the finished
+    /// elements until a byte differs from them.
     private func isAlive(_ way: GrammarState.Way) -> Bool {
         guard let outermost = way.lists.firstIndex(where: \.isAlike) else { return true }
         var inner = way
@@ -175,7 +179,7 @@ extension PushdownAutomaton {
         return false
     }
 
-    /// Whether there are so many texts.
+    /// Whether the grammar has at least so many texts. False too if the work is used up; then ``failure`` is set.
     func hasTexts(_ count: Int) -> Bool {
         var whole = 0
         var begun = [GrammarState(place: start)]

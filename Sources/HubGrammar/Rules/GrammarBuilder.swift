@@ -4,7 +4,7 @@ import HubCore
 enum GrammarSymbol: Hashable, Sendable {
     case terminal(RegexStore.ID)
     case rule(Int)
-    /// Where the elements of a list begin that must differ from each other.
+    /// The beginning of the elements of a list with `uniqueItems`.
     case mark
 
     static let empty = GrammarSymbol.terminal(RegexStore.empty)

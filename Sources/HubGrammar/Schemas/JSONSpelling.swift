@@ -1,6 +1,6 @@
 import HubCore
 
-/// JSON as constants are written, with the same escapes as other strings.
+/// JSON as constants are written. As in any string of an answer, only what JSON requires is escaped.
 enum JSONSpelling {
     static func value(_ value: JSON) -> String {
         switch value {
@@ -13,7 +13,7 @@ enum JSONSpelling {
         }
     }
 
-    /// JSON in the only spelling that equal values have.
+    /// The one spelling that all equal values share, so that texts can be compared.
     static func canonical(_ value: JSON) -> String {
         switch value {
         case .array(let elements): return "[" + elements.map(canonical).joined(separator: ",") + "]"
@@ -25,7 +25,7 @@ enum JSONSpelling {
         }
     }
 
-    /// The order of properties where there is one order alone.
+    /// The order of properties in ``canonical(_:)``: by their bytes.
     static func precedes(_ name: String, _ other: String) -> Bool {
         name.utf8.lexicographicallyPrecedes(other.utf8)
     }
@@ -33,20 +33,7 @@ enum JSONSpelling {
     /// The inside of a string.
     static func content(_ text: String) -> String {
         var out = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": out += "\\\""
-            case "\\": out += "\\\\"
-            case "\n": out += "\\n"
-            case "\r": out += "\\r"
-            case "\t": out += "\\t"
-            case "\u{8}": out += "\\b"
-            case "\u{C}": out += "\\f"
-            case _ where scalar.value < 0x20:
-                out += (scalar.value < 16 ? "\\u000" : "\\u00") + String(scalar.value, radix: 16)
-            default: out.unicodeScalars.append(scalar)
-            }
-        }
+        JSON.escape(text, into: &out)
         return out
     }
 }

@@ -1,23 +1,26 @@
 import HubCore
 
-/// What a branch of `oneOf` gives up so that no other branch of it fits.
+/// The values that a branch of `oneOf` leaves out because another branch may fit them.
 ///
-/// A value that is written fits none of the others because of something that can be shown: its type, its length, a
-/// property that another requires and it does not have, or a property whose values differ.
+/// A value is written only if one of these proves that no other branch fits it: its type, its length, the bounds of
+/// numbers, constants, a property that the other branch requires and this value lacks, or a property whose values differ.
 struct Narrowing {
-    /// Properties that must be there, and that may not.
+    /// Properties that must be present, and that must be absent.
     private(set) var required: Set<ExactText> = []
     private(set) var absent: Set<ExactText> = []
-    /// The elements of a list.
+    /// The least and the greatest number of elements of a list; nil for no limit.
     private(set) var low = 0
     private(set) var high: Int?
-    /// What strings are not.
+    /// Expressions that strings must not match.
     private(set) var texts: [RegexStore.ID] = []
-    /// Null, true and false that fit another branch, and types of which every value does.
+    /// Those of null, true and false that may fit another branch, and the types whose values all may.
     private var banned: Set<JSON> = []
     private var bannedTypes: Set<String> = []
 
-    /// - Throws: ``ErrorCode/invalidInput`` if the same value may fit two branches.
+    /// - Parameters:
+    ///   - members: the schemas that a value must fit.
+    ///   - key: has the branches that it must not fit.
+    /// - Throws: ``ErrorCode/invalidInput`` if the same value may fit two branches and nothing separates them.
     init(
         _ members: [SchemaCompiler.Member], _ key: SchemaCompiler.Key, _ compiler: inout SchemaCompiler
     ) throws(AIError) {
@@ -41,14 +44,14 @@ struct Narrowing {
         }
     }
 
-    /// What is written, and what it must not fit.
+    /// The schemas of the values that are written, and those of a branch that they must not fit.
     private struct Pair {
         let own: [SchemaCompiler.Member]
         let rival: [SchemaCompiler.Member]
         let exclusion: SchemaCompiler.Exclusion
         let other: Int
 
-        /// - Parameter advice: what would make the difference.
+        /// - Parameter advice: how to separate the branches.
         func refusal(_ type: String, _ advice: String) -> AIError {
             SchemaDocument.error(
                 exclusion.pointer,
@@ -56,7 +59,7 @@ struct Narrowing {
         }
     }
 
-    /// Whether the branch has this type, or this value of it, for itself.
+    /// Whether values of this type, or this value, may be written.
     func allows(_ type: String) -> Bool {
         !bannedTypes.contains(type) && (type != "null" || !banned.contains(.null))
     }
@@ -88,7 +91,7 @@ struct Narrowing {
         if left.contains("object"), others.contains("object") { try avoidObject(pair, &compiler) }
     }
 
-    /// The types of schemas of which every value fits.
+    /// The types whose values all may fit: no keyword limits them.
     private static func whole(_ members: [SchemaCompiler.Member], _ types: Set<String>) -> Set<String> {
         func says(_ keywords: String...) -> Bool {
             keywords.contains { keyword in members.contains { $0.keywords[keyword] != nil } }
@@ -102,7 +105,7 @@ struct Narrowing {
         return found.intersection(types.contains("number") ? types.union(["integer"]) : types)
     }
 
-    /// Constants of another branch that fit this one, too.
+    /// Leaves out the constants of another branch that fit this one, too.
     private mutating func avoid(
         _ values: [JSON], _ pair: Pair, _ key: SchemaCompiler.Key, _ compiler: inout SchemaCompiler
     ) throws(AIError) {
@@ -151,7 +154,7 @@ struct Narrowing {
         let names = SchemaCompiler.names(pair.own)
         let named = Set(names.map { ExactText($0) })
         let needed = SchemaCompiler.names(pair.rival).filter { rival.contains(ExactText($0)) }
-        // What it never has, another requires.
+        // The other branch requires a property that is never written.
         if needed.contains(where: { absent.contains(ExactText($0)) }) { return }
         if !SchemaCompiler.hasOthers(pair.own), needed.contains(where: { !named.contains(ExactText($0)) }) {
             return
@@ -184,7 +187,7 @@ extension SchemaCompiler {
         return nil
     }
 
-    /// The ways to fit a key, each as schemas that all hold and have no branches left; at least all of them.
+    /// All combinations of branches that fit a key, each as schemas that hold at once. There may be some that fit nothing.
     mutating func conjunctions(_ key: Key) throws(AIError) -> [[Member]] {
         if let known = known[key] { return known }
         var found: [[Member]] = []
@@ -213,10 +216,10 @@ extension SchemaCompiler {
         return found
     }
 
-    /// Deeper values are not looked at.
+    /// How deep in a value a difference is looked for.
     private static let deepestProof = 4
 
-    /// Whether it is certain that no value fits both keys, for whatever reader.
+    /// Whether no value fits both keys, however strict or lenient the reader is. False if that is not certain.
     mutating func areApart(_ left: Key, _ right: Key, depth: Int = 0) throws(AIError) -> Bool {
         guard depth < Self.deepestProof else { return false }
         let (first, second) = (try conjunctions(left), try conjunctions(right))

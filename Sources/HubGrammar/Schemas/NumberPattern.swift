@@ -8,7 +8,7 @@ struct NumberPattern {
     private let low: DecimalBound?
     private let high: DecimalBound?
     private let isWhole: Bool
-    /// Whether each number has one spelling alone.
+    /// Whether each number has only one spelling.
     private let isCanonical: Bool
 
     private static let (mostWhole, mostReal) = (18, 15)
@@ -37,7 +37,7 @@ struct NumberPattern {
 
     func expression(_ store: inout RegexStore) -> RegexStore.ID {
         guard isCanonical else { return any(&store) }
-        // No zeros at the end of a fraction. That there is neither -0 nor an exponent is so anyway.
+        // No zeros at the end of a fraction. Numbers of `bounded` have neither -0 nor an exponent.
         let fraction = store.then(store.repeated(digits(0, 9, &store), 0, nil), digits(1, 9, &store))
         let sign = store.optional(store.literal("-"))
         let shape = store.sequence([

@@ -3,7 +3,7 @@ import HubCore
 /// Whether a value fits a schema: for the values of `enum` and `const`, which may stand beside other keywords.
 final class SchemaCheck {
     private let document: SchemaDocument
-    /// The same with the benefit of every doubt.
+    /// The check of the most lenient reader; nil in that one itself.
     private let lenient: SchemaCheck?
     /// The constants among the branches of each `anyOf` and `oneOf`, and the patterns of each schema, by pointer.
     private var branches: [ExactText: Branches] = [:]
@@ -21,14 +21,14 @@ final class SchemaCheck {
         var others: [Int] = []
     }
 
-    /// - Parameter isLenient: whether every format fits, and any number of branches of `oneOf`: not all readers look at
-    ///   formats, so who needs a value that does not fit cannot rely on them.
+    /// - Parameter isLenient: whether every format fits, and any number of branches of `oneOf`. Not all readers check
+    ///   formats, so a value that must not fit a branch must fail it without them.
     init(_ document: SchemaDocument, isLenient: Bool = false) {
         self.document = document
         lenient = isLenient ? nil : SchemaCheck(document, isLenient: true)
     }
 
-    /// - Parameter decided: the `anyOf` and `oneOf` that are not looked at.
+    /// - Parameter decided: the pointers of the `anyOf` and `oneOf` that are not checked.
     func fits(_ value: JSON, _ pointer: String, decided: Set<String> = []) throws(AIError) -> Bool {
         try fits(value, pointer, decided, [])
     }
@@ -78,7 +78,7 @@ final class SchemaCheck {
         }
     }
 
-    /// What other schemas say of the same value.
+    /// Whether a value fits the schemas that `$ref`, `allOf`, `anyOf` and `oneOf` add.
     private func fitsBranches(
         _ value: JSON, _ keywords: JSONObject, _ pointer: String, _ decided: Set<String>, _ path: [String]
     ) throws(AIError) -> Bool {

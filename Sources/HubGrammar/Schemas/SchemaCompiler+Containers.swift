@@ -26,7 +26,7 @@ extension SchemaCompiler {
         return key
     }
 
-    /// The elements that have schemas of their own.
+    /// The number of first elements that have schemas of their own.
     static func prefixCount(_ members: [Member]) -> Int {
         members.compactMap { $0.keywords.prefix?.schemas.count }.max() ?? 0
     }
@@ -38,7 +38,7 @@ extension SchemaCompiler {
         low = max(low, narrowing.low)
         high = [high, narrowing.high].compactMap { $0 }.min()
         let prefix = Self.prefixCount(members)
-        // As with objects: where nothing is said of what follows, nothing does.
+        // As with objects: without a schema for further elements there are none.
         if prefix > 0, !members.contains(where: { $0.keywords.rest != nil }) {
             high = min(high ?? .max, max(low, prefix))
         }
@@ -83,7 +83,9 @@ extension SchemaCompiler {
         }
     }
 
-    /// Whether an element has so many values. With fewer, a list would come to where it can neither end nor go on.
+    /// Whether an element has at least so many values. With fewer, a list would get stuck: it could neither end nor go on.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` for an element that contains the list, or one that takes too much work.
     private func hasTexts(_ count: Int, _ element: GrammarSymbol) throws(AIError) -> Bool {
         var stack = [element]
         var seen: Set<Int> = []
@@ -97,9 +99,13 @@ extension SchemaCompiler {
             }
             stack += builder.rules[rule].joined()
         }
-        // What no text fits is found out with the rest of the grammar.
+        // Compiling the whole grammar reports an element that no text fits.
         guard let grammar = try? CompiledGrammar(builder, start: element) else { return true }
-        return PushdownAutomaton(grammar).hasTexts(count)
+        let automaton = PushdownAutomaton(grammar)
+        if automaton.hasTexts(count) { return true }
+        // When the work is used up, the count is unknown.
+        if let failure = automaton.failure { throw failure }
+        return false
     }
 
     // MARK: Objects
@@ -114,7 +120,7 @@ extension SchemaCompiler {
     /// Objects with their properties in the schema's order; those that are not required may be left out. Other properties
     /// come last, where `additionalProperties` says so or no property has a name.
     ///
-    /// In one order alone they are sorted, and there are no others beside some with names, nor two.
+    /// In the canonical form they are sorted by name. There are then no other properties if some have names, else at most one.
     mutating func object(
         _ members: [Member], _ narrowing: Narrowing, _ key: Key
     ) throws(AIError) -> [GrammarSymbol] {

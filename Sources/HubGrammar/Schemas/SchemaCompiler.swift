@@ -12,7 +12,7 @@ struct SchemaCompiler {
     struct Key: Hashable {
         var starts: [Start]
         var decided: Set<String> = []
-        /// The branches that must not fit, because another one of their `oneOf` was chosen.
+        /// The `oneOf` of which one branch was chosen, so that the others must not fit.
         var excluded: [Exclusion] = []
         /// Whether each value has one spelling alone, as elements that are compared.
         var isCanonical = false
@@ -38,7 +38,7 @@ struct SchemaCompiler {
     let check: SchemaCheck
     /// The schemas of all keys: those of one are the more, the more `anyOf` stand beside each other.
     private var gathered = 0
-    /// The ways to fit what was looked at for `oneOf`.
+    /// The results of ``conjunctions(_:)``.
     var known: [Key: [[Member]]] = [:]
 
     /// Schemas within schemas, schemas of all keys, and schemas that hold at once.
@@ -215,7 +215,7 @@ struct SchemaCompiler {
         return nil
     }
 
-    /// Those of some values that fit schemas, and none of the branches that must not fit.
+    /// The values that fit all schemas, and none of the branches that must not fit.
     private func values(
         _ values: [JSON], _ pointers: some Sequence<String>, _ key: Key
     ) throws(AIError) -> [JSON] {

@@ -5,18 +5,18 @@ extension GGUFVocabulary {
     /// Tokens that end a text.
     struct Ends {
         var all: Set<Int>
-        /// Those of them that are tokens for control, whatever type the file gives them.
+        /// Those of them that are control tokens although the file gives them another type.
         var retyped: Set<Int>
     }
 
-    /// Texts that are nothing but such tokens, so that a file that gives them another type is wrong.
+    /// Texts that always end a text. A file that gives such a token another type than control is wrong.
     private static let plain: Set<String> = [
         "<|eot_id|>", "<|eom_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|calls|>", "<|flush|>",
         "<|endoftext|>", "<|end_of_text|>", "<end_of_turn>", "<end_of_utterance>", "<turn|>", "<|tool_response>",
         "<｜end▁of▁sentence｜>",
     ]
 
-    /// Texts that end a text if their type is control: some vocabularies have them as words.
+    /// Texts that end a text only if their token's type is control: some vocabularies have them as words.
     private static let controlling: Set<String> = [
         "</s>", "<eos>", "[EOS]", "[EOT]", "<EOT>", "_<EOT>", "▁<EOT>", "<|fim_pad|>", "<fim-pad>", "<fim_pad>",
         "<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<reponame>", "<|file_sep|>",
@@ -35,16 +35,16 @@ extension GGUFVocabulary {
             named[text] = id
             if !isControl { retyped.insert(id) }
         }
-        // Such a model ends its messages with one token, and its answer, of several messages, with another.
+        // These models end each message with <|end|>, and an answer of several messages with another token.
         let endsMessages = [["<|return|>", "<|call|>"], ["<|flush|>", "<|calls|>"]]
         if endsMessages.contains(where: { $0.allSatisfy { named[$0] != nil } }) { named["<|end|>"] = nil }
-        // Beside Gemma 4's own it is a word of HTML.
+        // In Gemma 4's vocabulary </s> is an HTML tag.
         if named["<|tool_response>"] != nil { named["</s>"] = nil }
         let told = ([endID].compactMap { $0 } + otherEndIDs).filter(tokens.indices.contains)
         return Ends(all: Set(named.values).union(told), retyped: retyped.intersection(named.values))
     }
 
-    /// The same with the type of its ends put right.
+    /// The vocabulary with the corrected types of its ends.
     func controlling(_ ends: Ends) -> GGUFVocabulary {
         var result = self
         for id in ends.retyped { result.types[id] = ScoredPieces.PieceType.control.rawValue }

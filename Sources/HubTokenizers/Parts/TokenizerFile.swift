@@ -8,9 +8,9 @@ struct TokenizerFile {
 
     let parts: TokenizerParts
 
-    /// A file with a vocabulary; nil if there is none.
+    /// The content of a vocabulary file; nil if there is none.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for what stands in place of one.
+    /// - Throws: ``ErrorCode/malformedModel`` for a Git LFS pointer, or the error of the failed system call.
     static func contents(_ path: String) throws(AIError) -> [UInt8]? {
         guard let bytes = try FileSystem.contents(path, limit: largest) else { return nil }
         try LFSPointer.refuse(bytes, fileSize: Int64(bytes.count), path: path)

@@ -20,7 +20,7 @@ struct TokenizerParts {
     /// The tokens that end a text, as far as the tokenizer says.
     var ends: Set<Int> = []
 
-    /// Takes what the files beside the vocabulary say of texts.
+    /// Takes the settings of the files beside the vocabulary, and the end token that they name.
     mutating func take(_ settings: TokenizerSettings) {
         truncatesLeft = settings.truncatesLeft
         givesTypes = settings.givesTypes

@@ -1,7 +1,7 @@
 import HubChatTemplates
 import HubCore
 
-/// Calls in a model's own form, for templates that say nothing of them.
+/// Calls in a model's own form, for templates that do not handle them.
 extension AnswerFormat {
     /// Calls as the model writes them; nil for a form whose templates all write it themselves.
     func written(_ written: [Message.ToolCall]) -> String? {
@@ -9,32 +9,31 @@ extension AnswerFormat {
         let closing = calls.closing ?? ""
         switch calls.syntax {
         case .json(let key):
-            let texts = written.map { "{\"name\": \(Self.text($0.name)), \"\(key)\": \(Self.text($0.arguments))}" }
+            let texts = written.map { "{\"name\": \(Self.text($0.name)), \"\(key)\": \($0.argumentText)}" }
             guard !mayBeBare else { return texts.joined(separator: "; ") }
             return texts.map { calls.opening + "\n" + $0 + "\n" + closing }.joined(separator: "\n")
         case .list(let name, let key, _):
             let texts = written.map {
-                "{\"\(name)\": \(Self.text($0.name)), \"\(key)\": \(Self.text($0.arguments))}"
+                "{\"\(name)\": \(Self.text($0.name)), \"\(key)\": \($0.argumentText)}"
             }
             return calls.opening + "[" + texts.joined(separator: ", ") + "]" + closing
         case .keyed:
-            let texts = written.map { "{\(Self.text($0.name)): \(Self.text($0.arguments))}" }
+            let texts = written.map { "{\(Self.text($0.name)): \($0.argumentText)}" }
             return calls.opening + "[" + texts.joined(separator: ", ") + "]" + closing
         case .python:
             let texts = written.map { call in
                 let arguments = call.arguments.members.map { $0.key + "=" + Self.python($0.value) }
-                return call.name + "(" + arguments.joined(separator: ", ") + ")"
+                return "\(call.name)(\(call.unreadArguments ?? arguments.joined(separator: ", ")))"
             }
             return calls.opening + "[" + texts.joined(separator: ", ") + "]" + closing
         case .named(let separator):
-            let texts = written.map { calls.opening + $0.name + separator + Self.text($0.arguments) + closing }
+            let texts = written.map { calls.opening + $0.name + separator + $0.argumentText + closing }
             return (calls.wrapping?.opening ?? "") + texts.joined() + (calls.wrapping?.closing ?? "")
         case .listOrNamed, .invocations, .parameters, .elements, .marked, .channels: return nil
         }
     }
 
     private static func text(_ name: String) -> String { JSON.string(name).text() }
-    private static func text(_ arguments: JSONObject) -> String { JSON.object(arguments).text() }
 
     private static func python(_ value: JSON) -> String {
         switch value {
@@ -47,7 +46,7 @@ extension AnswerFormat {
         }
     }
 
-    /// What tells a model of its tools, where its template does not: DeepSeek 3.1's words for it
+    /// A system prompt that describes the tools, where the template does not: DeepSeek 3.1's words
     /// (https://huggingface.co/deepseek-ai/DeepSeek-V3.1#toolcall). Nil for a form without such words.
     func description(of tools: [JSON]) -> String? {
         guard let calls, case .named(let separator) = calls.syntax, let wrapping = calls.wrapping else {

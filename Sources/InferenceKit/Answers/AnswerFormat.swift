@@ -26,12 +26,12 @@ struct AnswerFormat: Sendable, Hashable {
         var parts: [String] = []
         /// Tokens that end an answer besides those that the model's settings name.
         var ends: [String] = []
-        /// What a call that is demanded follows, if it is the first of an answer.
+        /// What stands before a call that is demanded and is the first of an answer.
         var before = ""
-        /// Tools that every model of this form knows, whose call says that none is needed.
+        /// Tools that every model of this form knows; calling one says that no tool is needed.
         var none: [String] = []
 
-        /// Whether what ends a call is a text of its own elsewhere.
+        /// Whether the closing marker also occurs in ordinary text.
         var closesLikeText: Bool { closing == "```" }
     }
 
@@ -128,13 +128,13 @@ struct AnswerFormat: Sendable, Hashable {
     /// leaves reasoning to the model mentions it.
     init(template: ChatTemplate, tokenizer: Tokenizer?) {
         self.init(template: template.source, tokenizer: tokenizer)
-        // Some put their markers together from parts: what they write shows them.
+        // Some templates assemble their markers from parts, which only a rendered call shows.
         if calls == nil, let sample = TemplateTools.sample(template) {
             calls = AnswerFormat(template: sample, tokenizer: nil).calls
         }
     }
 
-    /// The same by the text of a template, or one that it wrote.
+    /// The same by the text of a template, or by a text that it rendered.
     init(template: String, tokenizer: Tokenizer?) {
         calls = Self.calls.first { $0.evidence.contains { template.contains($0) } }
         guard calls?.syntax != .channels else { return }

@@ -38,7 +38,7 @@ extension AnswerReading {
                 sections.append(.init(after: "{\"name\": \"\(tool.name)\", \"\(key)\":", grammar))
             }
         case .list(let name, let key, let id):
-            // A tool that stands for none takes nothing.
+            // A tool that stands for no call takes no arguments.
             let none = calls.none.map { (name: $0, parameters: JSON.object(["enum": .array([.object([:])])])) }
             let list = try OutputGrammar(
                 calls: known + none, nameKey: name, argumentsKey: key, idKey: id, isList: true)

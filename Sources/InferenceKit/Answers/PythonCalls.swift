@@ -119,7 +119,7 @@ struct PythonCalls {
 
     /// Reads what stands behind a backslash.
     ///
-    /// - Returns: the index after it.
+    /// - Returns: the index behind the escape.
     private func unescape(_ index: Substring.Index, into text: inout String) -> Substring.Index {
         let after = rest.index(after: index)
         let known: [Character: String] = ["n": "\n", "t": "\t", "r": "\r", "b": "\u{8}", "f": "\u{C}", "0": "\0"]
@@ -129,7 +129,9 @@ struct PythonCalls {
         case "x", "u", "U":
             let count = rest[index] == "x" ? 2 : rest[index] == "u" ? 4 : 8
             let digits = rest[after...].prefix(count)
-            guard digits.count == count, let value = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(value)
+            // UInt32 would take a sign as well.
+            guard digits.count == count, digits.allSatisfy(\.isHexDigit), let value = UInt32(digits, radix: 16),
+                let scalar = Unicode.Scalar(value)
             else {
                 text += "\\" + String(rest[index])
                 return after

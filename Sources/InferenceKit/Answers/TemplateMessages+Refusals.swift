@@ -1,13 +1,13 @@
 import HubChatTemplates
 import HubCore
 
-/// Conversations that a template refuses as they are: other forms of the same, as clients of every server expect them to work.
+/// Other forms of a conversation that a template refuses. Clients send any order of roles and expect it to work.
 extension TemplateMessages {
-    /// Renders a conversation. If the template refuses its roles, system messages go before the next message of the user,
-    /// and messages of one role in a row become one. If it needs the arguments of calls by name, the text of unread ones becomes
-    /// one argument, `arguments`.
+    /// Renders a conversation. Where the template refuses its roles, system messages are merged into the next user message,
+    /// and messages of one role in a row are joined. Where it needs a call's arguments by name, arguments that are not a JSON
+    /// object become one argument of an object.
     ///
-    /// - Throws: what ``ChatTemplate/render(json:_:)`` throws for the conversation as it is.
+    /// - Throws: what ``ChatTemplate/render(json:_:)`` throws for the unchanged conversation.
     static func render(
         _ messages: [Message], _ template: ChatTemplate, _ format: AnswerFormat, _ options: ChatTemplate.Options
     ) throws(AIError) -> ChatTemplate.Rendering {
@@ -26,7 +26,7 @@ extension TemplateMessages {
         }
     }
 
-    /// What else may be tried, the least changed first.
+    /// The other forms to try, the least changed first.
     private static func otherForms(_ messages: [Message], _ error: AIError) -> [[Message]] {
         var forms: [[Message]] = []
         if error.code == .invalidInput {
@@ -45,14 +45,14 @@ extension TemplateMessages {
 
     // MARK: Forms
 
-    /// The system messages as one at the beginning.
+    /// The conversation with one system message, at its beginning.
     private static func leading(_ messages: [Message]) -> [Message] {
         let system = messages.filter { $0.role == .system }
         guard !system.isEmpty else { return messages }
         return [.system(joined(system))] + messages.filter { $0.role != .system }
     }
 
-    /// System messages before the text of the user's message that follows, or as such a message.
+    /// The conversation with each system message at the start of the next user message, or as one if none follows.
     private static func folded(_ messages: [Message]) -> [Message] {
         var (out, waiting): ([Message], [Message]) = ([], [])
         for var message in messages {
@@ -69,7 +69,7 @@ extension TemplateMessages {
         return waiting.isEmpty ? out : out + [.user(joined(waiting))]
     }
 
-    /// Messages of one role in a row as one. Calls and results of tools stay as they are.
+    /// The conversation with messages of one role in a row joined. Calls and results of tools stay as they are.
     private static func merged(_ messages: [Message]) -> [Message] {
         var out: [Message] = []
         for message in messages {
@@ -87,7 +87,7 @@ extension TemplateMessages {
         return out
     }
 
-    /// Arguments that are no object as an object of one.
+    /// The conversation with arguments that are not a JSON object as the text of one named `arguments`.
     private static func named(_ messages: [Message]) -> [Message] {
         messages.map { message in
             var message = message
@@ -104,9 +104,9 @@ extension TemplateMessages {
         messages.compactMap(\.content).filter { !$0.isEmpty }.joined(separator: "\n\n")
     }
 
-    // MARK: Templates that pass over instructions
+    // MARK: Templates that leave out instructions
 
-    /// Whether a template leaves out system messages without a word. One that writes them in another form has its say.
+    /// Whether a template silently leaves out system messages. One that writes them in a form of its own does not.
     private static func dropsInstructions(
         _ messages: [Message], _ text: String, _ template: ChatTemplate, _ format: AnswerFormat
     ) -> Bool {

@@ -1,12 +1,12 @@
 import HubChatTemplates
 import HubCore
 
-/// How a template is told of tools, and of calls that were made.
+/// How tools, and calls that were made, are given to a template.
 enum TemplateTools {
     /// The variables that templates read tools from. The last is SmolLM3's, for functions without the protocol's frame.
     private static let variables = ["tools", "custom_tools", "xml_tools"]
 
-    /// Whether a model can be told of tools.
+    /// Whether tools can be offered to a model.
     static func areKnown(_ template: ChatTemplate, _ format: AnswerFormat) -> Bool {
         variables.contains(where: template.has) || format.description(of: []) != nil
     }
@@ -30,7 +30,10 @@ enum TemplateTools {
         }
     }
 
-    /// Renders a conversation. Some templates join the arguments of calls to a text, others take them apart.
+    /// Renders a conversation. Some templates expect the arguments of calls as a text, others as an object: if the object
+    /// makes an error, the text is tried.
+    ///
+    /// - Throws: what ``ChatTemplate/render(json:_:)`` throws for the first of the two.
     static func render(
         _ messages: [Message], _ template: ChatTemplate, _ format: AnswerFormat, _ inputs: ChatTemplate.Options
     ) throws(AIError) -> ChatTemplate.Rendering {
@@ -47,7 +50,7 @@ enum TemplateTools {
         }
     }
 
-    /// A message whose calls stand in its text, as the model wrote them: for templates that say nothing of calls.
+    /// A message with its calls in its text, as the model wrote them: for templates that do not handle calls.
     private static func inText(_ message: Message, _ format: AnswerFormat) -> Message {
         guard !message.toolCalls.isEmpty, let calls = format.written(message.toolCalls) else { return message }
         var message = message
@@ -57,7 +60,7 @@ enum TemplateTools {
         return message
     }
 
-    /// What a template makes of a call; nil if it says nothing of calls, or refuses this one.
+    /// How a template writes a call; nil if it does not handle calls, or refuses this one.
     static func sample(_ template: ChatTemplate) -> String? {
         guard template.source.contains("tool_calls") else { return nil }
         let call = Message.ToolCall(id: "callid000", name: "look", arguments: ["at": "x"])

@@ -90,7 +90,8 @@ struct FolderReading: Sendable {
         return obstacles + sources.faults
     }
 
-    /// Models for vectors are often saved under the class that they were trained from; modules tell.
+    /// Refuses bidirectional models that generate. Embedding models are often saved under the class that they were trained
+    /// from; they have a modules.json.
     private static func directions(_ folder: String, _ sources: ModelSources) -> [String] {
         guard let configuration = sources.configuration,
             let d = try? Architectures.of(configuration)?.describe(configuration, stored: nil).description,
@@ -166,10 +167,13 @@ struct FolderReading: Sendable {
         return (configuration, description, names, weights)
     }
 
+    /// Checks that weights, KV cache and scratch memory fit.
+    ///
+    /// - Parameter context: in tokens.
     /// - Throws: ``ErrorCode/insufficientMemory``.
     func checkMemory(_ options: ModelOptions, context: Int, _ d: ModelDescription) throws(AIError) {
         let bits = options.usedCacheFormat.bits
-        // The settings do not say of every model what its texts take.
+        // Settings alone do not give the memory for texts of every model, so the description's is compared.
         let needed = max(
             memory.bytes(context: context, cacheBits: bits),
             memory.weightsBytes.addedClamped(d.scratchBytes(context: context, cacheBits: bits)))

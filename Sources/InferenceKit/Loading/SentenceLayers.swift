@@ -69,7 +69,7 @@ struct SentenceLayers: Sendable {
         return try TensorSource(file: Path.join(folder, TorchFolder.singleName))
     }
 
-    /// - Throws: ``ErrorCode/fileChanged`` if weights could not be read: then no vector is right.
+    /// - Throws: ``ErrorCode/fileChanged`` if weights could not be read. Vectors computed since then may be wrong.
     func checkIntact() throws(AIError) { try files.checkIntact() }
 
     /// A pooled vector after all layers.

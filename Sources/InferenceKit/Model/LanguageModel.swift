@@ -59,7 +59,8 @@ public final class LanguageModel: Sendable {
     /// Whether it generates text: a decoder with a head.
     public var generates: Bool { model.generates }
 
-    /// What its files have beside it, and is not used, as a clause; nil for nothing.
+    /// A clause that names stored tensors which the model does not use, such as
+    /// `tensor "v_head.summary.weight" is not used`; nil if it uses all.
     public var beside: String? {
         guard let first = model.model.beside.first else { return nil }
         let more = model.model.beside.count - 1
@@ -126,7 +127,7 @@ public final class LanguageModel: Sendable {
         }
     }
 
-    /// The prompt that a conversation comes to when it is answered.
+    /// The prompt that a conversation is rendered to.
     ///
     /// - Throws: What ``LocalModel/stream(messages:options:config:)`` throws of the conversation.
     package func prompt(for messages: [Message], _ options: ChatOptions) async throws(AIError) -> String {
@@ -194,8 +195,8 @@ public final class LanguageModel: Sendable {
     /// - Parameters:
     ///   - addsSpecialTokens: see ``generate(prompt:addsSpecialTokens:config:)``.
     ///   - translation: the languages of a model that translates.
-    /// - Throws: ``ErrorCode/invalidInput`` for a prompt without tokens or longer than the context,
-    ///   ``ErrorCode/cancelled``.
+    /// - Throws: ``ErrorCode/invalidInput`` for a prompt without tokens, ``ErrorCode/contextFull`` for one longer than the
+    ///   context, ``ErrorCode/generationFailed`` if a logit is NaN or infinite, ``ErrorCode/cancelled``.
     public func logits(
         prompt: String, addsSpecialTokens: Bool = true, translation: Translation? = nil
     ) async throws(AIError) -> [Float] {

@@ -11,7 +11,7 @@ public struct FullContext: Error, Sendable, Hashable {
         (self.promptTokens, self.contextTokens) = (promptTokens, contextTokens)
     }
 
-    /// - Parameter what: `the prompt`.
+    /// - Parameter what: what is too long, as the subject of the message, such as `the prompt`.
     func error(of what: String = "the conversation") -> AIError {
         AIError(
             .contextFull, "\(what) has \(promptTokens) tokens; the context has room for \(contextTokens)",

@@ -4,7 +4,7 @@ import ModelFormats
 /// A model that computes: its description and its weights, mapped from their files. Immutable; sessions share it.
 final class Model: Sendable {
     let description: ModelDescription
-    /// The tensors of its files that are not its own.
+    /// The names of stored tensors that are not part of the model.
     let beside: [String]
     private let embedding: EmbeddingBlock
     private let inputs: LayerInputsBlock?
@@ -84,7 +84,7 @@ final class Model: Sendable {
         } else {
             head = nil
         }
-        // Last: what is missing says more of a wrong description than what is left.
+        // Checked last: a missing tensor says more about a wrong description than a tensor that is left over.
         beside = isWhole ? try table.tensorsBeside() : []
     }
 
@@ -98,7 +98,7 @@ final class Model: Sendable {
     /// Computes a step of at most the workspace's number of rows.
     ///
     /// - Parameter logits: gets the index of each row that wants logits, in order, and them; they are valid only there.
-    /// - Throws: ``ErrorCode/fileChanged`` if weights could not be read: then no logits were given that they are part of.
+    /// - Throws: ``ErrorCode/fileChanged`` if weights could not be read. Logits computed from them were not given.
     func run(_ step: Step, _ w: Workspace, logits: (Int, Logits) -> Void = { _, _ in }) throws(AIError) {
         precondition(!step.isEmpty && step.count <= w.rows)
         precondition(step.rows.allSatisfy { (0..<description.vocabulary).contains($0.id) })
@@ -182,7 +182,6 @@ final class Model: Sendable {
     /// head takes the text as one.
     ///
     /// - Parameter texts: the rows of each text in the step; or, where the head takes each row, those that are wanted.
-    ///
     /// - Throws: ``ErrorCode/fileChanged`` if weights could not be read.
     func outputs(texts: [Range<Int>], _ w: Workspace) throws(AIError) -> [[Float]] {
         guard let head, let pooling = description.head?.rows else { return texts.map { _ in [] } }

@@ -12,7 +12,7 @@ protocol StepClient: AnyObject, Sendable {
     func take(_ row: Int, _ logits: Logits)
     /// The rows last asked for are computed.
     func stepEnded()
-    /// They could not be; it wants no more rows.
+    /// The rows last asked for could not be computed. The client asks for no more.
     func fail(_ error: AIError)
 }
 

@@ -1,7 +1,7 @@
 package import HubCore
 
 extension GenerateConfig {
-    /// What each number of a request may be: on the command line, in every protocol of the API and in the library.
+    /// The range of each number of a request, on the command line, in every protocol of the API and in the library.
     package enum Bounds {
         /// Tokens of a text; more than any context has.
         package static let maxTokens = 0...1 << 30
@@ -19,6 +19,8 @@ extension GenerateConfig {
         package static let stopSequences = 64
     }
 
+    /// Checks every number.
+    ///
     /// - Parameter vocabulary: the number of tokens, if known: an id of a bias must be below.
     /// - Throws: ``ErrorCode/invalidInput`` for the first field that is out of range.
     package func validate(vocabulary: Int = .max) throws(AIError) {

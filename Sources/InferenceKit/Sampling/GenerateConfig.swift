@@ -4,11 +4,11 @@ public import HubGrammar
 ///
 /// They act on the logits in the order of transformers: bias, penalties, temperature, top-k, top-p, min-p, typical.
 public struct GenerateConfig: Sendable, Hashable {
-    /// Maximum number of tokens; the model's context may end it sooner. 0 reads the prompt alone.
+    /// Maximum number of new tokens, 0 to 2^30; the model's context may end the text sooner. 0 only reads the prompt.
     public var maxTokens: Int
     /// Divides the logits, 0 to 100; 0 always takes the likeliest token.
     public var temperature: Double
-    /// Only the k likeliest tokens, from 1; nil for all.
+    /// Only the k likeliest tokens, 1 to 1,000,000; nil for all.
     public var topK: Int?
     /// Only the likeliest tokens that together reach this probability, 0 to 1, at least one; nil for all.
     public var topP: Double?
@@ -26,7 +26,7 @@ public struct GenerateConfig: Sendable, Hashable {
     public var frequencyPenalty: Double
     /// Subtracted once from the logit of a generated token, -100 to 100; 0 for none.
     public var presencePenalty: Double
-    /// How many of the last tokens the penalties look at; nil for all, 0 for none.
+    /// How many of the last tokens the penalties look at, 0 to 2^30; nil for all, 0 for none.
     public var penaltyWindow: Int?
     /// Texts that end the generation, at most 64; they are not part of the text.
     public var stopSequences: [String]

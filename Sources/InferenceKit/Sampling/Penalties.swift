@@ -1,4 +1,4 @@
-/// What a text has had, for the penalties that depend on it: the tokens of a window that moves with the text.
+/// The penalties on tokens that a text has had already, within a window that moves with the text.
 struct Penalties {
     private struct Count {
         /// In the prompt and the text.
@@ -25,10 +25,10 @@ struct Penalties {
         for id in prompt.suffix(window) { counts[id, default: Count()].all += 1 }
     }
 
-    /// Whether there are any.
+    /// Whether any penalty changes logits.
     var isOn: Bool { window > 0 && (repetition != 1 || frequency != 0 || presence != 0) }
 
-    /// The text goes on with a token.
+    /// Adds the next token of the text.
     mutating func add(_ id: Int) {
         tokens.append(id)
         counts[id, default: Count()].all += 1
@@ -41,7 +41,7 @@ struct Penalties {
         if counts[left]?.all == 0 { counts[left] = nil }
     }
 
-    /// A token that could come before can come afterwards.
+    /// Changes the logits of the tokens in the window. No token is banned: the lowest result is the smallest finite number.
     func apply(to logits: inout [Float]) {
         guard isOn else { return }
         for (id, count) in counts where logits.indices.contains(id) && logits[id] > -.infinity {

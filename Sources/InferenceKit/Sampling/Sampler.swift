@@ -4,7 +4,7 @@ import Libc
 
 /// Samples tokens from logits according to a ``GenerateConfig``. The same seed gives the same tokens.
 ///
-/// Whatever the settings leave, the likeliest token is among it: a choice always ends with a token.
+/// The settings always leave at least one token, so that a choice is always possible.
 struct Sampler {
     private struct Candidate {
         var id: Int

@@ -139,7 +139,7 @@ struct DecoderTest {
     }
 
     private func speed(_ result: GenerationResult, _ prompt: Prompt) async throws(AIError) -> SmokeTest.Speed {
-        // Before the rate, whose last step may still run when it is known.
+        // Measured first: the rate's last step may still run after the rate is known.
         let memory = try await model.memoryBandwidth()
         let rate = try await rate(prompt) ?? result.tokensPerSecond
         return SmokeTest.Speed(
@@ -147,7 +147,9 @@ struct DecoderTest {
             memoryBytesPerSecond: memory, peakMemoryBytes: result.peakMemoryBytes)
     }
 
-    /// Without guesses, so that it is the rate of the weights, and over the end of the text, so that there are enough tokens.
+    /// The rate of reading the weights, so without speculation. Generation goes on past the end token for enough tokens.
+    ///
+    /// - Returns: nil if there were too few tokens.
     private func rate(_ prompt: Prompt) async throws(AIError) -> Double? {
         let config = GenerateConfig.default.maxTokens(min(DecodingRate.most, model.context)).seed(0).speculates(
             false

@@ -1,20 +1,22 @@
-/// The rate at which a decoder goes on with a text: warm, for its first tokens fetch weights from the disk and wake threads,
-/// and over a time that can be measured.
+/// The rate of a decoder in tokens per second, once it is warm: the first tokens fetch weights from the disk and wake
+/// threads, so they are left out. The rest is measured for long enough that the clock's error does not count.
 struct DecodingRate {
-    /// Tokens that are left out.
+    /// Tokens that are left out at the start.
     static let skipped = 4
-    /// Tokens that are measured at least: a slow model is done with them.
+    /// Tokens that are measured at least; a slow model stops after them.
     static let fewest = 8
-    /// What the measured time has to be, unless the text ends before.
+    /// The least time to measure, unless the text ends before.
     static let seconds = 0.5
-    /// Tokens of one measurement at most.
+    /// The most tokens of a measurement.
     static let most = 2048
 
     private var seen = 0
     private var start: ContinuousClock.Instant?
     private var end: ContinuousClock.Instant?
 
-    /// Takes the time at which a token was made; whether that is enough of them.
+    /// Adds the time at which a token was made.
+    ///
+    /// - Returns: whether enough tokens were measured.
     mutating func add(_ time: ContinuousClock.Instant) -> Bool {
         seen += 1
         if seen == Self.skipped { start = time }
@@ -28,6 +30,6 @@ struct DecodingRate {
         return (end - start) / .seconds(1)
     }
 
-    /// nil if there were too few tokens.
+    /// The rate; nil if there were too few tokens.
     var tokensPerSecond: Double? { elapsed > 0 ? Double(seen - Self.skipped) / elapsed : nil }
 }

@@ -3,7 +3,7 @@ import ModelFormats
 
 /// Memory beside the weights, as far as it grows with the length of texts.
 extension ModelDescription {
-    /// Numbers in a row of feed-forward blocks,
+    /// The widest row of feed-forward blocks, in numbers.
     var innerWidth: Int {
         layers.reduce(layerInputs?.width ?? 0) {
             max($0, $1.feedForward?.width ?? 0, $1.experts?.shared?.width ?? 0, $1.detourRank ?? 0)
@@ -12,18 +12,18 @@ extension ModelDescription {
     private var attentions: [Attention] {
         layers.flatMap { [$0.attention, $0.crossAttention, $0.groupAttention].compactMap { $0 } }
     }
-    /// of queries,
+    /// The widest row of queries.
     var queryWidth: Int { attentions.map(\.queryWidth).max() ?? 0 }
-    /// of keys,
+    /// The widest row of keys.
     var keyWidth: Int { attentions.map(\.keyWidth).max() ?? 0 }
-    /// and of all that a workspace has for a row.
+    /// All numbers that a workspace has for a row.
     var rowWidth: Int {
         3 * width + 2 * queryWidth + 2 * keyWidth + 2 * innerWidth + rotaries.reduce(0) { $0 + $1.rotated }
             + layerInputWidth + RecurrentSpace.width(self) + 2 * width * (streams?.count ?? 0)
             + LatentSpace.width(self)
     }
 
-    /// The same for texts of at most so many positions.
+    /// The description for texts of at most so many positions.
     func limited(to context: Int) -> ModelDescription {
         var limited = self
         limited.maxPositions = min(maxPositions, context)
@@ -31,7 +31,11 @@ extension ModelDescription {
         return limited
     }
 
-    /// Bytes that a text of this length takes at least; at most `Int64.max`.
+    /// A lower bound of the bytes that a text takes: KV cache, recurrent states and scratch rows. It saturates at `Int64.max`.
+    ///
+    /// - Parameters:
+    ///   - context: the text's length in tokens.
+    ///   - cacheBits: of a number in the KV cache.
     func scratchBytes(context: Int, cacheBits: Int) -> Int64 {
         let length = Int64(context)
         var cached: Int64 = 0

@@ -144,8 +144,8 @@ struct TensorTable: Sendable {
         return (members[0], range, rows)
     }
 
-    /// The tensors that lie beside the model. Any other unused tensor means that the description is wrong, and so would be
-    /// the output.
+    /// The names of the stored tensors that are not part of the model, sorted. Any other unused tensor means that the
+    /// description is wrong, and so would be the output.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` naming it.
     func tensorsBeside() throws(AIError) -> [String] {
@@ -164,7 +164,7 @@ struct TensorTable: Sendable {
         }
         let used = Set(source.names).subtracting(left)
         left = left.filter { !source.isTied($0, to: used) }
-        let beside = left.filter { names.isBeside($0, prefix: prefix) }
+        let beside = names.beside(left, prefix: prefix)
         left.subtract(beside)
         for name in left where try addsNothing(name) { left.remove(name) }
         guard let name = left.min() else { return beside.sorted() }

@@ -1,15 +1,15 @@
 package import HubCore
 
-/// The few lines that a clone has in place of a file, where Git LFS did not fetch it
+/// The few lines that a clone has in place of a file that Git LFS did not fetch
 /// (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md).
 package enum LFSPointer {
     private static let start = Array("version https://git-lfs.github.com/spec/".utf8)
-    /// What any pointer is shorter than.
+    /// Bytes; every pointer is shorter.
     private static let limit = 1024
 
     /// Whether a file, by its first bytes, is a pointer.
     ///
-    /// - Parameter bytes: at least eight; as many as there are.
+    /// - Parameter bytes: the file's first bytes, as many as there are; with fewer than eight it is none.
     package static func isOne(_ bytes: some Collection<UInt8>, fileSize: Int64) -> Bool {
         fileSize < Int64(limit) && bytes.count >= 8 && start.starts(with: bytes.prefix(start.count))
     }

@@ -100,7 +100,8 @@ enum ArchitectureTraits {
 
     // MARK: Default values
 
-    /// What a decoder after an encoder begins with.
+    /// `decoder_start_token_id` of encoder-decoder models, where the file does not say: transformers' defaults, by
+    /// `model_type`.
     static let decoderStarts = ["bart": 2, "m2m_100": 2, "marian": 58100, "mt5": 0, "pegasus": 0]
 
     /// Only constants of the class: derived head sizes and key heads are left out.

@@ -76,7 +76,7 @@ struct ConfigurationFields {
         return numbers.allSatisfy { $0 == first } ? first : nil
     }
 
-    /// A size, of which a 0 or a list for layers says nothing. The first key that says something counts.
+    /// A size. A 0, or a list with an entry per layer, counts as absent; the first key with another value counts.
     func countIfAny(_ keys: String...) throws(AIError) -> Int? {
         for key in keys {
             guard let value = value(key), value.array == nil, value.double != 0 else { continue }
@@ -113,7 +113,7 @@ struct ConfigurationFields {
     /// A string; nil for anything else.
     func optionalText(_ key: String) -> String? { value(key)?.string }
 
-    /// Whether the key is -1, which some settings have for none.
+    /// Whether the value is -1, which stands for none in some settings.
     func isMinusOne(_ key: String) -> Bool { value(key)?.double == -1 }
 
     /// Whether the key is null.

@@ -82,12 +82,16 @@ package struct ModelConfiguration: Sendable {
     /// Where ModelOpt, AutoGPTQ and AutoAWQ say how they packed weights; older versions said it nowhere else.
     package static let packingNames = ["hf_quant_config.json", "quantize_config.json", awqName]
 
-    /// Whether `config.json` says it.
+    /// Whether `config.json` itself says how the weights are packed.
     package static func declaresPacking(_ json: JSON) -> Bool {
         ["quantization_config", "compression_config", "quantization"].contains { json[$0] != nil }
     }
 
-    /// `config.json` with the content of one of ``packingNames``, if there is one.
+    /// `config.json` with the content of one of ``packingNames`` as its `quantization_config`.
+    ///
+    /// - Parameters:
+    ///   - packing: the content; nil if there is no such file.
+    ///   - name: the file's name, which says whose form it has.
     package static func adding(_ packing: JSON?, from name: String, to json: JSON) -> JSON {
         let isOwn = name == packingNames[0]
         guard var settings = json.object,

@@ -47,14 +47,14 @@ package struct QuantizationConfiguration: Sendable, Hashable {
     /// Bit widths of MLX (https://ml-explore.github.io/mlx/build/html/python/_autosummary/mlx.core.quantize.html).
     package static let mlxBits: Set<Int> = [2, 3, 4, 5, 6, 8]
 
-    /// What a weight may have, in any packing.
+    /// The bits that a weight may have, in any packing.
     private static let bitWidths = 1...64
 
     init?(_ fields: ConfigurationFields) throws(AIError) {
         // MLX writes "quantization" (and repeats it as "quantization_config"); all others write "quantization_config"
         // with a quant_method.
         if let mlx = try fields.object("quantization"), let bits = try mlx.count("bits") {
-            // Nothing else of the repetition is read.
+            // Only the bits of the repetition are checked; nothing else of it is read.
             _ = try fields.object("quantization_config")?.count("bits", in: Self.bitWidths)
             self = try QuantizationConfiguration(mlx: mlx, bits: bits, fields.members("quantization"))
         } else if let other = try fields.object("quantization_config", "compression_config") {

@@ -1,11 +1,11 @@
 package import HubCore
 
-/// The limits of the numbers that a model's files may say.
+/// The limits of the numbers in a model's files, checked where a number is read.
 ///
-/// They are checked where a number is read. Each size is above that of any model, and so small that no product of two
-/// overflows, nor a sum of such products; what multiplies more checks first.
+/// No known model comes near them. The product of two of these numbers fits into `Int`, and so does a sum of
+/// products of two sizes. Code that multiplies more of them checks for overflow.
 package enum SettingLimits {
-    /// Widths, rows of tables, experts.
+    /// Widths, rows of tables, numbers of experts.
     package static let sizes = 1...1 << 24
     /// Attention heads.
     package static let heads = 1...1 << 16
@@ -16,10 +16,10 @@ package enum SettingLimits {
 }
 
 extension JSON {
-    /// The number, if it is one in float32, in which models compute: neither infinite nor beyond it.
+    /// The number, if float32, in which models compute, can hold it; nil for NaN, infinity and anything larger.
     package var finite: Double? { double.flatMap { Float($0).isFinite ? $0 : nil } }
 
-    /// The whole number, if it is one within these limits; some files write 128.0.
+    /// The number, if it is whole and within these limits; some files write 128.0.
     package func whole(in limits: ClosedRange<Int>) -> Int? {
         let number = int.flatMap { Int(exactly: $0) } ?? double.flatMap { Int(exactly: $0) }
         return number.flatMap { limits.contains($0) ? $0 : nil }

@@ -8,7 +8,7 @@ package struct GGUFFile: Sendable {
     /// - Throws: ``ErrorCode/malformedModel``, ``ErrorCode/unsupportedModel``, or the error of the failed system call.
     package init(_ path: String) throws(AIError) {
         file = try MappedFile(path)
-        // Zeros in place of what could not be read make other faults.
+        // If a part of the file could not be read, that is the error: the zeros in its place cause others.
         let read = Result { [file] () throws(AIError) in
             try GGUFHeader.read(file.bytes, fileSize: Int64(file.bytes.count), path: path)
         }

@@ -20,14 +20,16 @@ package struct GGUFTokenizerValues {
         return Int(id)
     }
 
-    /// The tokens that end a text besides `eos_token_id`: of a turn, of a message, of a file in a prompt of several
-    /// files, and those that Ollama's converter lists.
+    /// The ids of the tokens that end a text besides `eos_token_id`: those that end a turn, a message, or a file in a
+    /// prompt of several files, and those that Ollama's converter lists. They may lie outside of the vocabulary.
     package func ends() throws(AIError) -> [Int] {
         let listed = try numbers("eos_token_ids").compactMap { $0.int.flatMap(Int.init(exactly:)) }
         return ["eot", "eom", "fim_pad", "fim_rep", "fim_sep"].compactMap(id) + listed
     }
 
-    /// Empty if the file has no such array.
+    /// The texts of an array, as bytes; empty if the file has no such array.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel``, or ``ErrorCode/fileChanged`` if the file could not be read.
     package func texts(_ key: String) throws(AIError) -> [[UInt8]] {
         guard let value = value(key) else { return [] }
         guard let array = value.array else { throw fault(key) }
@@ -39,8 +41,13 @@ package struct GGUFTokenizerValues {
         return texts
     }
 
+    /// The numbers of an array, at most as many as a vocabulary may have; empty if the file has no such array.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel``, or ``ErrorCode/fileChanged`` if the file could not be read.
     package func numbers(_ key: String) throws(AIError) -> [GGUFValue] {
         guard let value = value(key) else { return [] }
+        // A number of one byte takes many in memory, and no vocabulary is larger.
+        guard value.array?.count ?? 0 <= SettingLimits.sizes.upperBound else { throw fault(key) }
         let numbers = value.array?.values(in: file.file.bytes)
         try file.file.checkIntact()
         guard let numbers else { throw fault(key) }

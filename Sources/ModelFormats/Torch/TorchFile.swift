@@ -43,7 +43,7 @@ package struct TorchFile: Sendable {
     package init(_ path: String) throws(AIError) {
         let file = try MappedFile(path)
         let read = Result { () throws(AIError) in try TorchFile(file.bytes, path: path) }
-        // Zeros in place of what could not be read make other faults, or none.
+        // If a part of the file could not be read, that is the error: the zeros in its place cause others, or none.
         try file.checkIntact()
         self = try read.get()
     }

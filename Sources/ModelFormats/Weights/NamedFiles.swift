@@ -1,7 +1,7 @@
 package import HubCore
 
-/// What the word after a reference's colon means among a repository's files: the path of one, letter by letter; else a
-/// quantization, as llama.cpp and ollama write it (`org/name:Q4_K_M`, in any case); else a glob.
+/// What the word after a reference's colon means among a repository's files: the exact path of one; else a quantization,
+/// as llama.cpp and ollama write it (`org/name:Q4_K_M`, in any case); else a glob.
 package enum NamedFiles: Sendable {
     case path(String)
     /// A set of weights, and the files that it needs.
@@ -37,7 +37,7 @@ package enum NamedFiles: Sendable {
         }
     }
 
-    /// Of files whose sizes do not matter.
+    /// As above, by paths alone, where sizes do not matter.
     package init(_ word: String, amongPaths paths: [String], of repository: Repository) throws(AIError) {
         try self.init(
             word, among: paths.map { RepositoryFile(path: $0, size: 0, oid: "") }, of: repository)

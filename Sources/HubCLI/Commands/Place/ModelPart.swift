@@ -12,7 +12,7 @@ struct ModelPart {
     private(set) var isHere: Bool
 
     /// - Parameter snapshot: nil if there is none.
-    /// - Throws: ``ErrorCode/invalidInput`` for a reference that names a file that is not a model.
+    /// - Throws: ``ErrorCode/invalidInput`` for a reference to something other than a model.
     init(of reference: ModelReference, _ demand: ModelPlace.Demand, in snapshot: String?) throws(AIError) {
         isHere = snapshot != nil
         guard let word = reference.files else {

@@ -51,7 +51,7 @@ struct Architecture: Sendable {
         var settings = Settings(configuration, stored: stored)
         do throws(AIError) {
             let (description, names) = try describe(&settings, stored)
-            // What was made without a value that could not be read counts for nothing, nor does an error of it.
+            // A description that was made without an unreadable value is discarded, and so is an error that came of it.
             if let fault = settings.fault { throw .malformed(settings.path, fault) }
             return (description, names, settings.obstacles)
         } catch {
@@ -68,12 +68,12 @@ struct Architecture: Sendable {
             let known = classes.filter { $0.name == named }
             if let first = known.first {
                 chosen = known.reduce(first) { $1.parts(in: stored) > $0.parts(in: stored) ? $1 : $0 }
-            } else if !configuration.isGGUF, let stored, chosen.task == .embedding,
-                self.names(stored, isGGUF: false).isAlone(in: stored)
-            {
-                // Without a head of its own a class of the authors' is the family's base model.
             } else {
-                settings.obstacles.append("model class \(named.printable)")
+                // An unknown class without a head of its own is the family's base model.
+                let mayBeBase = !configuration.isGGUF && chosen.task == .embedding
+                if !mayBeBase || stored.map({ self.names($0, isGGUF: false).isAlone(in: $0) }) != true {
+                    settings.obstacles.append("model class \(named.printable)")
+                }
             }
         }
         var description = try describing(&settings)

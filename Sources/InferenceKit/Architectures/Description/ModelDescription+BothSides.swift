@@ -1,8 +1,8 @@
 import HubCore
 
 extension ModelDescription {
-    /// Lets every position see those behind it, too: transformers does so with any decoder for which config.json says
-    /// `is_causal: false`. A window is then as wide to both sides, beside the position itself.
+    /// Makes attention bidirectional, as transformers does with any decoder for which config.json says `is_causal: false`.
+    /// A window then reaches equally far to both sides, and has the position itself besides.
     mutating func seeBothSides(_ settings: inout Settings) {
         let shapes = Set(layers.map { $0.attention?.shape(window: nil) })
         guard shapes.count == 1, distances == nil,
@@ -12,6 +12,6 @@ extension ModelDescription {
         eachAttention { if let window = $0.window { $0.window = window + 1 } }
     }
 
-    /// Whether it would continue texts of which it has seen the end.
+    /// Whether it generates text although its attention is bidirectional, which cannot work token by token.
     var generatesFromBothSides: Bool { task == .textGeneration && !isCausal }
 }

@@ -2,10 +2,10 @@ import HubCore
 import ModelFormats
 
 extension ModelDescription {
-    /// Makes sure that nothing that is computed of the numbers overflows or divides by 0: each setting was checked where
-    /// it was read, here are those that came of several.
+    /// Makes sure that nothing computed from the numbers overflows or divides by 0. Each setting was checked where it was
+    /// read; this checks the numbers that were computed from several.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other, NaN and infinities.
+    /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other, and for NaN and infinite numbers.
     func check(_ path: String) throws(AIError) {
         for encoder in encoders { try encoder.check(path) }
         if let fault = fault { throw .malformed(path, fault) }
@@ -20,16 +20,17 @@ extension ModelDescription {
         return nil
     }
 
-    /// What is wrong with the sizes of tensors. Their sides are sums of products of two settings.
+    /// What is wrong with the sizes of a layer's tensors, or with nil of those outside of the layers. Their dimensions are
+    /// sums of products of two settings.
     private func fault(layer: Int?) -> String? {
         for need in tensors(layer: layer) {
             var elements: Int64 = 1
             for side in need.shape {
-                guard side > 0 else { return "a tensor would be \(need.shape)" }
+                guard side > 0 else { return "a tensor would have the shape \(need.shape)" }
                 elements = elements.multipliedClamped(by: Int64(side))
             }
             // Far more than any memory has, and few enough to count their bits.
-            if elements > 1 << 48 { return "a tensor would be \(need.shape)" }
+            if elements > 1 << 48 { return "a tensor would have the shape \(need.shape)" }
         }
         return nil
     }
@@ -37,8 +38,9 @@ extension ModelDescription {
     /// Numbers outside of the layers.
     private var numbers: [(String, Float)] {
         [
-            ("the factor of the embedding", embedding.scale), ("the factor of the logits", head?.scale ?? 1),
-            ("the cap of the logits", head?.cap ?? 0), ("the epsilon of the last norm", finalNorm?.epsilon ?? 0),
+            ("the embedding's scale", embedding.scale), ("the logits' scale", head?.scale ?? 1),
+            ("the soft-capping of logits", head?.cap ?? 0),
+            ("the epsilon of the last norm", finalNorm?.epsilon ?? 0),
             ("the epsilon of the embedding's norm", embedding.norm?.epsilon ?? 0),
         ]
     }
@@ -52,9 +54,10 @@ extension ModelDescription.Layer {
             if let fault = attention.fault { return fault }
         }
         for (name, value) in [
-            ("the epsilon of norms", norm.epsilon), ("the factor of what layers add", added),
-            ("the factor of attention", factors.attention), ("the factor of recurrences", factors.recurrence),
-            ("the factor of feed-forward blocks", factors.feedForward),
+            ("the epsilon of norms", norm.epsilon), ("the residual scale", added),
+            ("the scale of attention's output", factors.attention),
+            ("the scale of a recurrence's output", factors.recurrence),
+            ("the scale of a feed-forward block's output", factors.feedForward),
         ] where !value.isFinite { return "\(name) is \(value)" }
         return nil
     }
@@ -67,8 +70,8 @@ extension ModelDescription.Attention {
         if heads % kvHeads != 0 {
             return "\(heads) attention heads are not divisible by \(kvHeads) key-value heads"
         }
-        guard scale.isFinite, scale > 0 else { return "the factor of scores is \(scale)" }
-        guard cap.isFinite, cap >= 0 else { return "the cap of scores is \(cap)" }
+        guard scale.isFinite, scale > 0 else { return "the attention scale is \(scale)" }
+        guard cap.isFinite, cap >= 0 else { return "the soft-capping of attention scores is \(cap)" }
         guard let rotary else { return nil }
         guard Float(rotary.base).isFinite, rotary.base > 0 else {
             return "the base of the rotary embedding is \(rotary.base)"
@@ -78,7 +81,7 @@ extension ModelDescription.Attention {
 }
 
 extension ModelDescription.Rotary.Scaling {
-    /// Factor of cosines and sines.
+    /// What cosines and sines are multiplied by: yarn's and longrope's attention factor.
     var attention: Double {
         switch self {
         case .yarn(_, _, _, _, let attention, _), .long(_, _, _, let attention): attention

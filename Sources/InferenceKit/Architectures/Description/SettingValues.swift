@@ -3,18 +3,18 @@ import ModelFormats
 
 /// Typed access to what a model's files say, with the checks of each value in one place.
 ///
-/// A value that is null counts as one that is not there, but for the readers that tell them apart. One of another kind
-/// or size is noted as a fault, and the reader gives nil; what is made of that is thrown away.
+/// Null counts as absent, except in the readers that distinguish the two. A value of the wrong type or size is noted as a
+/// fault and read as nil; the description that is made without it is discarded.
 protocol SettingValues {
     var members: JSONObject { get }
-    /// Takes what is wrong with a value.
+    /// Notes what is wrong with a value, such as `hidden_size is not a number`.
     func note(_ fault: String)
 }
 
 extension SettingValues {
     func value(_ key: String) -> JSON? { members[key].flatMap { $0.isNull ? nil : $0 } }
     func has(_ key: String) -> Bool { value(key) != nil }
-    /// Whether the file says null, which need not be the class's default.
+    /// Whether the value is null, which need not mean the class's default.
     func isNull(_ key: String) -> Bool { members[key]?.isNull == true }
 
     private func read<Value>(_ key: String, _ what: String, _ reader: (JSON) -> Value?) -> Value? {
@@ -31,7 +31,7 @@ extension SettingValues {
     // MARK: Numbers
 
     func number(_ key: String) -> Double? { read(key, "a number", \.finite) }
-    /// A number, for which null stands for none.
+    /// A number, or nil where the value is null.
     ///
     /// - Parameter usual: where the file says nothing.
     func number(_ key: String, orNone usual: Double) -> Double? { isNull(key) ? nil : number(key) ?? usual }
@@ -62,7 +62,7 @@ extension SettingValues {
     }
     /// A number of positions.
     func positions(_ key: String) -> Int? { count(key, in: SettingLimits.positions) }
-    /// The positions of a window, for which null stands for none.
+    /// The width of a window in positions, or nil where the value is null.
     ///
     /// - Parameter usual: where the file says nothing.
     func window(_ key: String = "sliding_window", orNone usual: Int? = nil) -> Int? {

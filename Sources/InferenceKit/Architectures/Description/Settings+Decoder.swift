@@ -54,16 +54,17 @@ extension Settings {
         isGGUF ? stores("blk.0.\(tensor).bias") ?? false : flag(setting) ?? false
     }
 
-    /// The kind of each layer, `sliding_attention` or `full_attention`, by the configuration's list, or else by a
-    /// pattern: every `period`-th layer sees everything.
+    /// As ``layerKinds(_:period:)``, with the period that `sliding_window_pattern` says.
     ///
-    /// - Parameter usual: the period where `sliding_window_pattern` is not one.
+    /// - Parameter usual: the period where it says none.
     func layerKinds(_ count: Int, usual: Int) -> [String] {
         let listed = configuration.layerKinds
         if listed.count == count { return listed }
         return layerKinds(count, period: self.count("sliding_window_pattern") ?? usual)
     }
 
+    /// The kind of each layer, `sliding_attention` or `full_attention`, by the configuration's list, or else by a
+    /// pattern: every `period`-th layer sees everything.
     func layerKinds(_ count: Int, period: Int) -> [String] {
         let listed = configuration.layerKinds
         if listed.count == count { return listed }
@@ -71,7 +72,7 @@ extension Settings {
     }
 }
 
-/// Numbers that a class of transformers has where config.json says nothing, and which are not those of Llama.
+/// The defaults of transformers' classes that differ from Llama's, for what config.json does not say.
 extension Settings {
     private var type: String { configuration.decoderType ?? "" }
 

@@ -34,8 +34,8 @@ extension Settings {
     /// Routing by sigmoids that a bias corrects for the choice (https://arxiv.org/abs/2412.19437).
     ///
     /// - Parameters:
-    ///   - factor: of the weights, if the settings do not say,
-    ///   - groups: and how many of them there are.
+    ///   - factor: of the weights, if the settings do not say.
+    ///   - groups: the number of groups, if the settings do not say; half of them are used.
     mutating func correctedRouting(factor: Double, groups: Int) throws(AIError) -> ModelDescription.Routing {
         expect("scoring_func", "sigmoid")
         expect("topk_method", "noaux_tc")

@@ -31,12 +31,12 @@ struct Settings: SettingValues {
     /// An object among them; nil if there is none.
     func scope(_ key: String) -> SettingScope? { object(key).map { SettingScope(key, $0, noted) } }
 
-    /// What the files say of the rotary embedding, under its name since transformers 5 or the one before.
+    /// The settings of the rotary embedding, under their name since transformers 5 or the one before; empty if there are none.
     var rope: SettingScope {
         scope("rope_parameters") ?? scope("rope_scaling") ?? SettingScope("rope_parameters", [:], noted)
     }
 
-    /// Those of a part that has settings of its own, whose faults count as these.
+    /// The settings of a part, such as an encoder, whose faults are noted here.
     ///
     /// - Throws: ``ErrorCode/malformedModel``.
     func part(_ members: JSONObject) throws(AIError) -> Settings {
