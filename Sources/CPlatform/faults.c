@@ -20,9 +20,10 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     }
     hub_terminal_guard_give_back();
     hub_start_again(number);
-    // A fault is raised again by the same instruction and reaches the former action with its address.
+    // A fault is raised again by the same instruction and reaches the former action with its address. After a trap
+    // (int3) the program would go on behind the instruction.
     sigaction(number, &former[number], NULL);
-    if (!is_fault) raise(number);
+    if (!is_fault || number == SIGTRAP) raise(number);
     errno = saved;
 }
 

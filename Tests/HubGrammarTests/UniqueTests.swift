@@ -22,6 +22,8 @@ import Testing
         return found
     }
 
+    private static let long = String(repeating: "x", count: 600)
+
     static let languages: [(String, [[String]])] = [
         (
             #"{"type":"array","items":{"enum":[1,2,"a"]},"uniqueItems":true,"maxItems":2}"#,
@@ -41,6 +43,15 @@ import Testing
             [
                 ["1", "11", "111"], ["1", "111", "11"], ["11", "1", "111"], ["11", "111", "1"], ["111", "1", "11"],
                 ["111", "11", "1"],
+            ]
+        ),
+        // So it is with long ones.
+        (
+            #"{"type":"array","items":{"enum":["\#(long)","\#(long)y","\#(long)yy"]},"uniqueItems":true,"minItems":2,"maxItems":2}"#,
+            [
+                ["\"\(long)\"", "\"\(long)y\""], ["\"\(long)y\"", "\"\(long)\""],
+                ["\"\(long)\"", "\"\(long)yy\""], ["\"\(long)yy\"", "\"\(long)\""],
+                ["\"\(long)y\"", "\"\(long)yy\""], ["\"\(long)yy\"", "\"\(long)y\""],
             ]
         ),
         // 1 and 1.0 are equal.

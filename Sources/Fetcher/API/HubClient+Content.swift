@@ -34,6 +34,7 @@ extension HubClient {
         var bytes: [UInt8] = []
         var address = location ?? fileAddress(repository, revision: commit.hash, path: file.path)
         var asksRange = true
+        let mayBeWhole = range.upperBound <= Self.mostWithoutRanges
         while bytes.count < range.count {
             let wanted = Int64(range.lowerBound + bytes.count)..<Int64(range.upperBound)
             var request = HTTPRequest(.get, address)
@@ -43,10 +44,17 @@ extension HubClient {
             if asksRange { request.fields["Range"] = "bytes=\(wanted.lowerBound)-\(wanted.upperBound - 1)" }
             // A server without ranges sends everything, and a redirect has a body.
             let limit = max(asksRange ? wanted.count : range.upperBound, 64 << 10)
-            let answer = try await retrying(
-                request, fault: fault(repository, revision: commit.hash, path: file.path),
-                retries: isPatient ? nil : 0
-            ) { try await http.response(to: $0, limit: limit, cutsOff: true) }
+            let answer: HTTPResponse
+            do {
+                answer = try await retrying(
+                    request, fault: fault(repository, revision: commit.hash, path: file.path),
+                    retries: isPatient ? nil : 0
+                ) { try await http.response(to: $0, limit: limit, cutsOff: true) }
+            } catch let error as AIError where error.code == .protocolViolation && asksRange && mayBeWhole {
+                // Such as the middle of a compressed file, which cannot be decompressed.
+                asksRange = false
+                continue
+            }
             address = answer.head.address
             let body = RangedBody(answer.head, of: file.size)
             let new: ArraySlice<UInt8>
@@ -63,7 +71,7 @@ extension HubClient {
             bytes += new
             guard new.isEmpty else { continue }
             // A box on the way spoils ranges, or the server knows none: the beginning comes without one.
-            guard asksRange, range.upperBound <= Self.mostWithoutRanges else {
+            guard asksRange, mayBeWhole else {
                 throw violation(
                     "answers with \(body) to \(wanted.lowerBound)-\(wanted.upperBound - 1)", answer.status)
             }

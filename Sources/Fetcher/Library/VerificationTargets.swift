@@ -29,13 +29,22 @@ package struct VerificationTargets {
         if repository.revisions.isEmpty, let fault = repository.unreadable(below: repository.folder.path) {
             throw fault
         }
+        var (missing, isAnyNamed): (AIError?, Bool) = (nil, false)
         for revision in repository.revisions where isWanted(revision) {
             if files == nil, !seen.insert(.snapshot(repository.folder, revision.commit)).inserted { continue }
             let (tree, fault) = try await trees.tree(of: repository.repository, at: revision.commit)
-            let named = try files.map { word throws(AIError) in
-                try NamedFiles(
-                    word, amongPaths: tree?.files.map(\.path) ?? revision.files.map(\.path),
-                    of: repository.repository)
+            var named: NamedFiles?
+            if let files {
+                do throws(AIError) {
+                    named = try NamedFiles(
+                        files, amongPaths: tree?.files.map(\.path) ?? revision.files.map(\.path),
+                        of: repository.repository)
+                } catch {
+                    guard error.code == .nothingMatches else { throw error }
+                    missing = error
+                    continue
+                }
+                isAnyNamed = true
             }
             targets.append(
                 await Blocking.run { [workspace] in
@@ -47,6 +56,8 @@ package struct VerificationTargets {
                         revision, of: repository, tree: tree, fault: fault, choice: choice ?? nil, files: named)
                 })
         }
+        // Another revision may have what this one lacks.
+        if let missing, !isAnyNamed { throw missing }
         guard files == nil, withOrphans, seen.insert(.orphans(repository.folder)).inserted else { return }
         if let orphans = VerificationTarget(orphansOf: repository) { targets.append(orphans) }
     }

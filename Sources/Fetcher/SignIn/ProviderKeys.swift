@@ -1,36 +1,21 @@
 package import HubCore
 
-/// The keys of servers that speak OpenAI's protocol, by origin: a file of `HUB_HOME` for its owner alone.
+/// The keys of servers that speak OpenAI's protocol, by origin: a file of `HUB_HOME`.
 package struct ProviderKeys: Sendable {
-    package let path: String
+    private let file: OriginFile<AccessToken>
+    package var path: String { file.path }
 
     package init(_ environment: HubEnvironment) {
-        path = Path.join(environment.stateDirectory, "provider-keys.json")
+        file = OriginFile(
+            path: Path.join(environment.stateDirectory, "provider-keys.json"), member: "keys", what: "key",
+            advice: "correct the file or move it away, and give the keys again",
+            decode: { $0.string.flatMap { AccessToken($0) } }, encode: { .string($0.secret) })
     }
 
     /// The keys, by origin.
     ///
     /// - Throws: ``ErrorCode/ioError`` for a damaged file, which is not overwritten.
-    package func all() throws(AIError) -> [String: AccessToken] {
-        guard let bytes = try FileSystem.contents(path, limit: 1 << 20) else { return [:] }
-        guard let json = try? JSON.parse(bytes), let entries = json["keys"]?.object else {
-            throw damage("it is not hub's JSON")
-        }
-        var keys: [String: AccessToken] = [:]
-        for (origin, value) in entries.members {
-            guard let key = value.string.flatMap({ AccessToken($0) }) else {
-                throw damage("the key of \(origin.printable) is not one")
-            }
-            keys[origin] = key
-        }
-        return keys
-    }
-
-    private func damage(_ reason: String) -> AIError {
-        AIError(
-            .ioError, "the keys in \(path) cannot be read: \(reason)",
-            advice: "correct the file or move it away, and give the keys again", context: .init(path: path))
-    }
+    package func all() throws(AIError) -> [String: AccessToken] { try file.all() }
 
     /// The key of a server.
     package func key(of origin: Origin) throws(AIError) -> AccessToken? { try all()[origin.description] }
@@ -40,22 +25,6 @@ package struct ProviderKeys: Sendable {
     /// - Returns: the earlier one.
     @discardableResult
     package func set(_ key: AccessToken?, of origin: Origin) async throws -> AccessToken? {
-        guard try key != nil || FileSystem.status(path) != nil else { return nil }
-        return try await LockWait.with(path + ".lock") {
-            try await Blocking.run {
-                var keys = try all()
-                let earlier = keys[origin.description]
-                guard key != nil || earlier != nil else { return nil }
-                keys[origin.description] = key
-                guard !keys.isEmpty else {
-                    try FileSystem.remove(path)
-                    return earlier
-                }
-                let entries = keys.sorted { $0.key < $1.key }.map { ($0.key, JSON.string($0.value.secret)) }
-                let text = JSON.object(["keys": .object(JSONObject(entries))]).text(.pretty)
-                try TokenFile.replace(path, with: text + "\n")
-                return earlier
-            }
-        }
+        try await file.set(key, of: origin)
     }
 }

@@ -71,6 +71,7 @@ extension Puller {
             }
             var copy = options
             copy.select = { _, _, _ in selection }
+            copy.namesWeights = true
             if copy.earlierChoice == .isFollowed { copy.earlierChoice = .grows }
             return copy
         }

@@ -34,6 +34,10 @@ package struct Puller: Sendable {
         package var select: (@Sendable (Repository, RepositoryTree, FileFilter) async throws -> FileSelection?)?
         /// Whether ``select`` is by a name or a format that was given.
         package var choosesWeights = false
+        /// Whether ``select`` is what a reference names after its colon: then files that are named beside it add to it.
+        package var namesWeights = false
+        /// The files that were named beside the weights.
+        package private(set) var besides: [GlobPattern] = []
         /// How the pull treats the choices of earlier pulls.
         package var earlierChoice = EarlierChoice.grows
         /// Fetch cached files too; in a local folder, replace changed files.
@@ -53,7 +57,11 @@ package struct Puller: Sendable {
         package func adding(_ files: [GlobPattern]) -> Options {
             guard !files.isEmpty else { return self }
             var copy = self
-            copy.filter.include = (filter.include ?? []) + files
+            if namesWeights {
+                copy.besides += files
+            } else {
+                copy.filter.include = (filter.include ?? []) + files
+            }
             if earlierChoice == .isFollowed { copy.earlierChoice = .grows }
             return copy
         }
@@ -181,9 +189,15 @@ package struct Puller: Sendable {
         if let followed {
             choice = followed
         } else {
-            var filter = options.filter.meant(among: found.tree.files.map(\.path))
+            let paths = found.tree.files.map(\.path)
+            var filter = options.filter.meant(among: paths)
             filter.selection = try await options.select?(found.repository, found.tree, filter)
             choice = FileChoice(filter)
+            if !options.besides.isEmpty {
+                var further = options.filter
+                further.include = options.besides
+                choice.add(FileChoice(further.meant(among: paths)))
+            }
         }
         return try await Blocking.run { [choice, layout, catalog, furtherCaches] in
             var plan = try PullPlan(

@@ -13,6 +13,7 @@ package final class UnflushedBytes: @unchecked Sendable {
     func remove(_ session: PullSession) {
         sessions.removeAll { $0 === session }
         resumeHeld()
+        pump()
     }
 
     var count: Int64 { sessions.reduce(0) { $0 + $1.unflushed } }

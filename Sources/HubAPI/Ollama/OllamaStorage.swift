@@ -37,15 +37,17 @@ struct OllamaStorage: Sendable {
         guard !workspace.isOffline else { throw AIError.offline(reference) }
         send(["status": "pulling manifest"])
         let puller = try await workspace.puller()
-        let selection = WeightSelection(
-            try WeightChoice(format: reference.files == nil ? .auto : nil, quantization: reference.files),
-            for: .init(memoryBytes: try Machine.memory().total, runsMLX: false))
         var options = Puller.Options()
-        options.select = { repository, tree, filter in
-            try await selection.files(of: repository, tree, filter, puller) { _, _ in }
+        // Of a repository alone, the weights that suit this machine; else what the name says, a quantization or a file.
+        if reference.files == nil {
+            let selection = WeightSelection(
+                try WeightChoice(format: .auto, quantization: nil),
+                for: .init(memoryBytes: try Machine.memory().total, runsMLX: false))
+            options.select = { repository, tree, filter in
+                try await selection.files(of: repository, tree, filter, puller) { _, _ in }
+            }
         }
-        let whole = ModelReference(reference.repository, revision: reference.revision)
-        let plan = try await puller.plan(whole, options)
+        let plan = try await puller.plan(reference, options)
         try puller.checkSpace([plan])
         let files = Dictionary(plan.files.map { ($0.file.path, $0.file) }, uniquingKeysWith: { first, _ in first })
         let result = try await puller.pull(plan, options) { event in

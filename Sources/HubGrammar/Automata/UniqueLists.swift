@@ -6,7 +6,11 @@ struct UniqueList: Hashable, Sendable {
     let depth: Int
     /// The finished elements, sorted.
     private var found: [[UInt8]] = []
+    /// The element that is being written, in two parts. Each byte that is tried changes the second alone, so that a try costs
+    /// little however long the element is.
+    private var begun: [UInt8] = []
     private var current: [UInt8] = []
+    private static let mostOfCurrent = 256
     /// The range of the finished elements that begin with the current one.
     private var low = 0
     private var high = 0
@@ -23,18 +27,23 @@ struct UniqueList: Hashable, Sendable {
     mutating func take(_ byte: UInt8, endsElement: Bool) -> Bool {
         guard endsElement else {
             // The optional space behind a comma is not part of the element.
-            if current.isEmpty, byte == UInt8(ascii: " ") { return true }
-            let place = current.count
+            let place = begun.count + current.count
+            if place == 0, byte == UInt8(ascii: " ") { return true }
+            if current.count == Self.mostOfCurrent {
+                begun += current
+                current = []
+            }
             current.append(byte)
             while low < high, found[low].count <= place || found[low][place] < byte { low += 1 }
             while low < high, found[high - 1][place] > byte { high -= 1 }
             return true
         }
         // An equal element would be the first one of the range, since it is the shortest.
-        guard !isAlike || found[low].count > current.count else { return false }
-        let place = found.firstIndex { current.lexicographicallyPrecedes($0) } ?? found.count
-        found.insert(current, at: place)
-        current = []
+        let element = begun + current
+        guard !isAlike || found[low].count > element.count else { return false }
+        let place = found.firstIndex { element.lexicographicallyPrecedes($0) } ?? found.count
+        found.insert(element, at: place)
+        (begun, current) = ([], [])
         (low, high) = (0, found.count)
         return true
     }

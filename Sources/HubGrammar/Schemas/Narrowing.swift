@@ -68,7 +68,7 @@ struct Narrowing {
     private mutating func avoid(
         _ pair: Pair, _ types: Set<String>, _ key: SchemaCompiler.Key, _ compiler: inout SchemaCompiler
     ) throws(AIError) {
-        try compiler.count(1)
+        try compiler.count(comparing: pair.own, pair.rival)
         if let values = SchemaCompiler.listed(pair.rival) {
             return try avoid(values, pair, key, &compiler)
         }
@@ -232,7 +232,7 @@ extension SchemaCompiler {
     private mutating func areApart(
         _ own: [Member], _ other: [Member], _ depth: Int
     ) throws(AIError) -> Bool {
-        try count(1)
+        try count(comparing: own, other)
         if let values = Self.listed(own) ?? Self.listed(other) {
             for value in values {
                 var fits = true

@@ -38,9 +38,11 @@ struct SchemaCompiler {
     let check: SchemaCheck
     /// The schemas of all keys: those of one are the more, the more `anyOf` stand beside each other.
     private var gathered = 0
+    private var compared = 0
     /// The results of ``conjunctions(_:)``.
     var known: [Key: [[Member]]] = [:]
 
+    private static let mostCompared = 2_000_000
     /// Schemas within schemas, schemas of all keys, and schemas that hold at once.
     private static let (deepest, mostGathered, mostAtOnce) = (200, 100_000, 1000)
 
@@ -83,6 +85,15 @@ struct SchemaCompiler {
                 .invalidInput,
                 "the schema is too large: anyOf, oneOf, allOf and $ref combine to more than \(Self.mostGathered) schemas"
             )
+        }
+    }
+
+    /// Counts two schemas that are compared, by their properties.
+    mutating func count(comparing own: [Member], _ other: [Member]) throws(AIError) {
+        try count(1)
+        for member in own + other { compared += 1 + (member.keywords["properties"]?.object?.members.count ?? 0) }
+        guard compared <= Self.mostCompared else {
+            throw AIError(.invalidInput, "the schema is too large: oneOf has too many branches with many properties")
         }
     }
 

@@ -14,17 +14,22 @@ extension TemplateMessages {
         func rendering(_ messages: [Message]) throws(AIError) -> ChatTemplate.Rendering {
             try TemplateTools.render(messages, template, format, options)
         }
+        let start = Clock.seconds
         do throws(AIError) {
             let text = try rendering(messages)
             guard dropsInstructions(messages, text.text, template, format) else { return text }
             return (try? rendering(folded(messages))) ?? text
         } catch {
-            for other in otherForms(messages, error) {
+            // A template that takes long to refuse is not asked a dozen times.
+            for other in otherForms(messages, error) where Clock.seconds - start < mostSeconds {
                 if let text = try? rendering(other) { return text }
+                if Task.isCancelled { break }
             }
             throw error
         }
     }
+
+    private static let mostSeconds = 5.0
 
     /// The other forms to try, the least changed first.
     private static func otherForms(_ messages: [Message], _ error: AIError) -> [[Message]] {

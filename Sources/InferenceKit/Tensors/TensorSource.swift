@@ -40,15 +40,22 @@ struct TensorSource: Sendable {
     func has(_ name: String) -> Bool { places[name] != nil }
     func shape(_ name: String) throws(AIError) -> [Int] { try find(name).shape }
 
-    /// Whether a tensor has the bytes of one of the others: PyTorch lists tied weights under every name.
-    func isTied(_ name: String, to others: Set<String>) -> Bool {
-        guard let place = places[name], let offset = weights.tensors[place].offset else { return false }
-        let (file, count) = (weights.tensors[place].file, weights.tensors[place].byteCount)
-        return count > 0
-            && others.contains { other in
-                let other = weights.tensors[places[other]!]
-                return other.offset == offset && other.file == file && other.byteCount == count
-            }
+    /// Those of the named tensors that have the bytes of one of the others: PyTorch lists tied weights under every name.
+    func tied(_ names: Set<String>, to others: Set<String>) -> Set<String> {
+        func place(_ name: String) -> Place? {
+            guard let number = places[name], let offset = weights.tensors[number].offset else { return nil }
+            let tensor = weights.tensors[number]
+            return tensor.byteCount > 0 ? Place(file: tensor.file, offset: offset, count: tensor.byteCount) : nil
+        }
+        let used = Set(others.compactMap(place))
+        return names.filter { place($0).map(used.contains) ?? false }
+    }
+
+    /// Where the bytes of a stored tensor are.
+    private struct Place: Hashable {
+        let file: Int
+        let offset: Int64
+        let count: Int64
     }
 
     /// The names of stored tensors that belong to one of this name: its packed weights, their scales, and the like.

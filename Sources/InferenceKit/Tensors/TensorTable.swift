@@ -163,7 +163,7 @@ struct TensorTable: Sendable {
                 && ![.buffer, .vision, .audio].contains(TensorPart(name)) && !name.contains("multi_modal_projector")
         }
         let used = Set(source.names).subtracting(left)
-        left = left.filter { !source.isTied($0, to: used) }
+        left.subtract(source.tied(left, to: used))
         let beside = names.beside(left, prefix: prefix)
         left.subtract(beside)
         for name in left where try addsNothing(name) { left.remove(name) }

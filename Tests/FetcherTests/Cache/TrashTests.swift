@@ -85,6 +85,21 @@ import Testing
         #expect(FileSystem.exists(folder.ref("main")) && !FileSystem.exists(trash.path))
     }
 
+    /// Where emptying deletes file by file, a killed one leaves a part. It is not given back as the whole.
+    @Test func whatIsPartlyDeletedIsNotRestored() throws {
+        let folder = cache.repository()
+        try cache.revision(.of("a"), [(sha1("1"), 10)], refs: ["main"], in: folder)
+        try trash.create()
+        var part = entry(
+            folder.name, ["\(folder.name)/refs/main", "\(folder.name)/snapshots/\(Commit.of("a").hash)"])
+        part.isBeingDeleted = true
+        try trash.write(part)
+        let read = try #require(try trash.entries().first)
+        #expect(throws: AIError.self) { try trash.restore(read) }
+        _ = try trash.empty([read])
+        #expect(!FileSystem.exists(trash.path))
+    }
+
     /// A link in the place of a folder is left alone with all behind it.
     @Test(arguments: [".locks", ".locks/models--org--m"]) func noLinkIsFollowedToTheLastRemains(name: String) throws
     {

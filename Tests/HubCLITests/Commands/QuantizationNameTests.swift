@@ -17,6 +17,10 @@ import Testing
                     "tiny-\(name.uppercased()).gguf", Fixtures.bytes("tiny-shakespeare-gguf/model-\(name).gguf"))
             }
             try model.write("README.md", Array("# Tiny\n".utf8))
+            for (revision, name) in [(nil, "q4_0"), ("other", "q8_0")] {
+                try ModelRepository("org/two", in: root, revision: revision).write(
+                    "two-\(name.uppercased()).gguf", Fixtures.bytes("tiny-shakespeare-gguf/model-\(name).gguf"))
+            }
             let odd = try ModelRepository("org/odd", in: root)
             try odd.write("odd-Q4_0.gguf", Fixtures.bytes("tiny-shakespeare-gguf/model-q4_0.gguf"))
             try odd.write("Q4_0", Array("a file of that name\n".utf8))
@@ -61,6 +65,21 @@ import Testing
         #expect(again.status == 0 && again.error.contains("using your earlier selection: Q4_0"))
         #expect(try await document("ls", "org/gguf:\(word)").objects("models").count == 1)
         #expect(try await run("ls", "org/gguf:Q8_0").status == 3)
+    }
+
+    /// A file that is named beside it is one more, and no condition for its weights.
+    @Test func aFileBesideItIsOneMore() async throws {
+        let pulled = try await document("pull", "org/gguf:Q4_0", "tiny-Q8_0.gguf")
+        #expect(names(pulled.objects("models")[0].objects("files")) == Self.four + ["tiny-Q8_0.gguf"])
+    }
+
+    /// Of several revisions those are verified that have it.
+    @Test func aRevisionWithoutItIsPassedOver() async throws {
+        _ = try await document("pull", "org/two:Q4_0")
+        _ = try await document("pull", "org/two@other")
+        let verified = try await document("verify", "--full", "org/two:Q4_0")
+        #expect(verified.objects("models").map { $0["checked"]?.int } == [1])
+        #expect(try await run("verify", "org/two:Q5_K_M").status == 3)
     }
 
     @Test func whatIsNotThereIsSaidWithWhatIs() async throws {

@@ -19,6 +19,20 @@ import Testing
         #expect(try await server.wait().output == "\(address)\nexport HF_ENDPOINT=\(address)\n\(address)/\n")
     }
 
+    /// Who answers for a name in the network could show a page of theirs in its place. An API alone has such names.
+    @Test func noNameOfTheNetworkReachesIt() async throws {
+        for (words, status) in [(["serve", "--api", "--page"], 421), (["serve", "--api"], 200)] {
+            let server = try stage.start(words)
+            let address = try await server.wait(forText: "export ").split(separator: "\n")[0]
+            for name in ["printer.local", "some.internal"] {
+                let answer = try await HTTPClient.get("\(address)/api/version", headers: ["Host": name])
+                #expect(answer.status == status, "\(words) \(name): \(answer.text)")
+            }
+            server.interrupt()
+            _ = try await server.wait()
+        }
+    }
+
     @Test func whatCannotBeIsExit2() async throws {
         try FileSystem.createDirectories(stage.machine("folder"))
         let cases = [

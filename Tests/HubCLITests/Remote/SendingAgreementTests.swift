@@ -67,6 +67,9 @@ import Testing
         let other = try RemoteStage()
         let count = stage.calls.count
         let elsewhere = stage.variables.merging(["HUB_INFERENCE_ENDPOINT": other.server.address]) { $1 }
+        // The list names the way back for each.
+        let listedThere = try await stage.stage.run(["auth", "list"], with: elsewhere)
+        #expect(listedThere.output.contains("hub auth logout --provider \(router) ends that"))
         let unasked = try await stage.stage.run(
             ["chat", RemoteStage.chat, "Hi", "--json"], with: elsewhere, terminal: .init(columns: 300))
         #expect(unasked.status == 2 && other.calls.isEmpty && stage.calls.count == count)
@@ -86,6 +89,8 @@ import Testing
         let result = try await stage.run("chat", RemoteStage.chat, "Hi", terminal: .init(columns: 300))
         #expect(result.status == 6 && result.terminal.contains("agreements.json cannot be read"))
         #expect(stage.calls.isEmpty)
+        let listed = try await stage.run("auth", "list")
+        #expect(listed.status == 0 && listed.error.contains("agreements.json cannot be read"), "\(listed.error)")
     }
 
     @Test func theHubsTokenIsNoKeyOfAProvider() async throws {

@@ -6,6 +6,12 @@ extension Trash {
     ///
     /// An entry that is already restored completely, because an earlier restore was killed at its end, is only removed.
     package func restore(_ entry: TrashEntry) throws(AIError) {
+        guard !entry.isBeingDeleted else {
+            throw AIError(
+                .ioError, "\(entry.title) is partly deleted, so it cannot be restored",
+                advice: "hub trash empty deletes the rest; hub pull downloads it again",
+                context: .init(path: place(entry)))
+        }
         var entry = entry
         let lock = try exclusive()
         defer { withExtendedLifetime(lock) {} }

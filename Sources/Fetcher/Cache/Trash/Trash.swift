@@ -143,7 +143,10 @@ package struct Trash: Sendable {
             // A partly deleted entry must not be restorable.
             do throws(AIError) { try top.move(entry.name, to: top, as: Self.gone + entry.name) } catch {
                 // In a lower layer of an overlay, where folders cannot be renamed.
-                guard error.errno == EXDEV, let kept = try folder(of: entry) else { throw error }
+                guard error.errno == EXDEV else { throw error }
+                var entry = entry
+                entry.isBeingDeleted = true
+                let kept = try write(entry)
                 try count(kept, besides: entry.bookkeeping, &ledger)
                 try remove(entry)
             }

@@ -29,6 +29,8 @@ package struct TrashEntry: Sendable, Hashable {
     var payloads: [String]
     /// Whether every move was made.
     var isComplete = false
+    /// Whether emptying deletes it file by file, so that some of it may be gone.
+    var isBeingDeleted = false
 
     /// Names in the entry's folder without model content.
     var bookkeeping: Set<String> {
@@ -59,6 +61,7 @@ extension TrashEntry {
             "trashed_at": .double(trashedAt),
             "moves": .array(moves.map { .object(["from": .string($0.from), "to": .string($0.to)]) }),
             "payloads": .array(payloads.map { .string($0) }), "complete": .bool(isComplete),
+            "deleting": isBeingDeleted ? true : nil,
         ]
     }
 
@@ -85,7 +88,7 @@ extension TrashEntry {
             commit: json["commit"]?.string.flatMap(Commit.init),
             refs: (json["refs"]?.array ?? []).compactMap(\.string), what: what, size: json["size_bytes"]?.int ?? 0,
             trashedAt: json["trashed_at"]?.double ?? 0, moves: [], payloads: payloads.compactMap(\.string),
-            isComplete: json["complete"]?.bool ?? false)
+            isComplete: json["complete"]?.bool ?? false, isBeingDeleted: json["deleting"]?.bool ?? false)
         for move in moves {
             guard let from = move["from"]?.string, let to = move["to"]?.string, let number = Int(to),
                 String(number) == to, number >= 0, Self.isInside(from, folder)

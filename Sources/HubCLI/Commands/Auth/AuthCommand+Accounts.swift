@@ -9,7 +9,13 @@ extension AuthCommand {
         let all = try await Blocking.run { try accounts.all() }
         let environment = context.environment
         let keys = try await Blocking.run { try ProviderKeys(environment).all().sorted { $0.key < $1.key } }
-        let agreed = try await Blocking.run { try SendingAgreements(environment).all().sorted { $0.key < $1.key } }
+        var agreed: [(key: String, value: Double)] = []
+        // The tokens are worth showing without them.
+        do {
+            agreed = try await Blocking.run { try SendingAgreements(environment).all().sorted { $0.key < $1.key } }
+        } catch let error as AIError {
+            context.output.warning(error.message, advice: error.specificAdvice)
+        }
         let rows = all.map { account in
             JSON.object([
                 "name": .string(account.name), "active": .bool(account.isActive),
@@ -42,9 +48,11 @@ extension AuthCommand {
             }
             for (origin, key) in keys { table.add(["", Styled(origin, .name), Styled(masked(key)), ""]) }
             context.output.table(table)
+            let router = try? environment.inferenceEndpoint().origin.description
             for (origin, date) in agreed {
+                let provider = origin == router ? "hf" : origin
                 context.output.line(
-                    "Texts may go to \(origin) since \(Timestamp.iso8601(date)); hub auth logout --provider hf ends that"
+                    "Texts may go to \(origin) since \(Timestamp.iso8601(date)); hub auth logout --provider \(provider) ends that"
                 )
             }
         }

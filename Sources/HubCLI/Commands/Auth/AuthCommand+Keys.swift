@@ -54,30 +54,27 @@ extension AuthCommand {
         }
     }
 
-    /// Takes back the agreement to send texts to the Hub's inference providers without `--provider`.
-    private static func disagree(_ context: Context) async throws {
-        let router = try context.environment.inferenceEndpoint().origin
-        let wasThere = try await SendingAgreements(context.environment).set(nil, of: router)
-        let document: JSONObject = ["provider": .string(router.description), "removed": .bool(wasThere)]
-        context.output.render(json: document, quiet: []) {
-            context.output.line(
-                Styled(
-                    wasThere
-                        ? "Nothing is sent to \(router) any more unless --provider names it, or you agree again"
-                        : "You had not agreed to send texts to \(router)"))
-        }
-    }
-
-    /// Forgets a server's key, or an agreement.
+    /// Forgets a server's key, and takes back the agreement to send texts there without `--provider`.
     static func logout(_ context: Context, of address: String) async throws {
-        if address == "hf" { return try await disagree(context) }
-        let origin = try await server(context, address, key: nil).origin
-        let keys = ProviderKeys(context.environment)
-        let wasThere = try await keys.set(nil, of: origin) != nil
-        let document: JSONObject = ["provider": .string(origin.description), "removed": .bool(wasThere)]
+        let isRouter = address == "hf"
+        let origin =
+            isRouter
+            ? try context.environment.inferenceEndpoint().origin
+            : try await server(context, address, key: nil).origin
+        let hadKey = isRouter ? false : try await ProviderKeys(context.environment).set(nil, of: origin) != nil
+        let hadAgreed = try await SendingAgreements(context.environment).set(nil, of: origin)
+        let document: JSONObject = [
+            "provider": .string(origin.description), "removed": .bool(hadKey || hadAgreed),
+        ]
         context.output.render(json: document, quiet: []) {
+            if hadKey { context.output.line("The key for \(origin) is deleted") }
+            if hadAgreed {
+                context.output.line(
+                    "Nothing is sent to \(origin) any more unless --provider names it, or you agree again")
+            }
+            guard !hadKey, !hadAgreed else { return }
             context.output.line(
-                Styled(wasThere ? "The key for \(origin) is deleted" : "No key for \(origin) is kept"))
+                isRouter ? "You had not agreed to send texts to \(origin)" : "No key for \(origin) is kept")
         }
     }
 
