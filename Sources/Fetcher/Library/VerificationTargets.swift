@@ -47,7 +47,7 @@ package struct VerificationTargets {
                 isAnyNamed = true
             }
             targets.append(
-                await Blocking.run { [workspace] in
+                await Blocking.run { [workspace, named] in
                     let choice = workspace.dispensable.use { catalog throws(AIError) in
                         try CacheRecord(workspace.layout, in: catalog).choice(
                             of: revision.commit, repository.folder.name)?.choice

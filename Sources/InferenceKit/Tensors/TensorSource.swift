@@ -54,8 +54,8 @@ struct TensorSource: Sendable {
     /// Where the bytes of a stored tensor are.
     private struct Place: Hashable {
         let file: Int
-        let offset: Int64
-        let count: Int64
+        let offset: Int
+        let count: Int
     }
 
     /// The names of stored tensors that belong to one of this name: its packed weights, their scales, and the like.

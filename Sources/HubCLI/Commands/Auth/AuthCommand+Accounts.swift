@@ -1,5 +1,6 @@
 import Fetcher
 import HubCore
+import RemoteKit
 
 extension AuthCommand {
     // MARK: list
