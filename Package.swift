@@ -172,7 +172,7 @@ let package = Package(
             name: "HubCLITests",
             dependencies: [
                 "HubCLI", "CatalogTour", "Chat", "MemoryKit", "Catalog", "Fetcher", "HubCore", "InferenceKit",
-                "Support",
+                "ModelFormats", "Support",
                 "HubServer",
             ],
             swiftSettings: swiftSettings),

@@ -60,7 +60,7 @@ public final class Tokenizer: Sendable {
         guard WeightFormat(fileName: Path.name(folder)) == nil else {
             return .malformed(folder, "the tokenizer is missing")
         }
-        return .malformed(folder, "there is \(TokenizerKind.none); hub needs one of them")
+        return .malformed(folder, "there is \(RunObstacle.noTokenizer.text); hub needs one of them")
     }
 
     /// Combines the parts and checks their consistency.

@@ -39,6 +39,6 @@ import Testing
         let configuration = try ModelConfiguration(.object(all), path: "config.json")
         let architecture = try #require(Architectures.of(configuration))
         #expect(throws: AIError.self) { try architecture.describe(configuration, stored: nil) }
-        #expect(Architectures.obstacles(configuration, stored: nil).contains { $0.contains("more than 1024") })
+        #expect(Architectures.obstacles(configuration, stored: nil).contains { $0.text.contains("more than 1024") })
     }
 }

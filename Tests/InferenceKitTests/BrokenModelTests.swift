@@ -59,7 +59,7 @@ import Testing
         #expect(error.code == .unsupportedModel)
         #expect(error.message.contains(name), "\(error.message)")
         let inspection = try await ModelInspection.inspect(folder: folder.path)
-        #expect(!inspection.isSupported && inspection.obstacles.contains { $0.contains(name) })
+        #expect(!inspection.isSupported && inspection.obstacles.contains { $0.text.contains(name) })
     }
 
     @Test(arguments: [

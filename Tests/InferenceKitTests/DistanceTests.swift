@@ -36,7 +36,7 @@ import Testing
     }
 
     private func read(_ fixture: String, _ changes: String, stored: Set<String>? = nil) throws -> (
-        description: ModelDescription, names: TensorNames, obstacles: [String]
+        description: ModelDescription, names: TensorNames, obstacles: [RunObstacle]
     ) {
         var members = try #require(Fixtures.json("micro/\(fixture)/config.json").object)
         for (key, value) in try #require(JSON.parse(changes).object).members { members[key] = value }
@@ -45,14 +45,12 @@ import Testing
     }
 
     @Test func settingsThatNothingRunsAreRefusedByName() throws {
-        for (fixture, setting, obstacle) in [
-            ("mpnet", #"{"relative_attention_num_buckets":16}"#, "relative_attention_num_buckets 16"),
-            ("deberta-v2", #"{"conv_kernel_size":3}"#, "conv_kernel_size 3"),
-            ("deberta-v2", #"{"embedding_size":16}"#, "embedding_size 16"),
-            ("deberta", #"{"talking_head":true}"#, "talking_head true"),
+        for (fixture, setting, value) in [
+            ("mpnet", "relative_attention_num_buckets", "16"), ("deberta-v2", "conv_kernel_size", "3"),
+            ("deberta-v2", "embedding_size", "16"), ("deberta", "talking_head", "true"),
         ] {
             #expect(try read(fixture, "{}").obstacles == [])
-            #expect(try read(fixture, setting).obstacles == [obstacle])
+            #expect(try read(fixture, #"{"\#(setting)":\#(value)}"#).obstacles == [.setting(setting, value)])
         }
         for (fixture, setting) in [
             ("mpnet", #"{"max_position_embeddings":2}"#), ("deberta-v2", #"{"position_buckets":1}"#),

@@ -35,9 +35,8 @@ import Testing
             let json = try JSON.parse(
                 Array(#"{"model_type": "llama", "quantization_config": {"quant_method": "\#(method)"}}"#.utf8))
             let configuration = try ModelConfiguration(json, path: "config.json", isForgiving: true)
-            let isRefused = Architectures.obstacles(configuration, stored: nil).contains {
-                $0.contains("quantisation")
-            }
+            let isRefused = Architectures.obstacles(configuration, stored: nil).contains(
+                .quantization(method, packing: configuration.quantization?.packed))
             #expect(isRefused != engine.quantizations.contains(method), "\(method)")
         }
     }

@@ -166,6 +166,7 @@ extension AIError {
         error.message = rewrite(message)
         error.specificAdvice = specificAdvice.map(rewrite)
         error.context.address = context.address.map(rewrite)
+        error.context.fault = context.fault.map(rewrite)
         return error
     }
 }

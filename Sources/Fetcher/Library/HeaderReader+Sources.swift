@@ -33,6 +33,7 @@ extension HeaderReader {
     /// See ``Puller/outline(_:)``.
     func outline() async throws -> ModelSources {
         var sources = ModelSources(name: plan.repository.id.name)
+        sources.note(files: plan.tree.files.map(\.path))
         sources.formats = ModelSources.formats(plan.files.map { ($0.file.path, $0.file.size) })
         let paths = plan.files.map(\.file.path)
         // GGUF files describe themselves; a config.json beside them may be missing or another model's.
@@ -47,6 +48,7 @@ extension HeaderReader {
             return sources
         }
         sources.isLoadable = ModelSources.isLoadable(paths)
+        sources.tokenizerFault = TokenizerKind.fault(files: plan.tree.files.map(\.path))
         do { sources.configuration = try await configuration(isForgiving: true) } catch let error as AIError {
             throw error.rewriting(client.masked)
         }
@@ -56,6 +58,7 @@ extension HeaderReader {
     private func readSources(_ paths: Set<String>) async throws -> ModelSources {
         let weights = plan.tree.files.filter { paths.contains($0.path) }
         var sources = ModelSources(name: plan.repository.id.name)
+        sources.note(files: plan.tree.files.map(\.path))
         sources.formats = ModelSources.formats(plan.files.map { ($0.file.path, $0.file.size) })
         let ggufs = weights.filter { WeightFormat(fileName: Path.name($0.path)) == .gguf }
         let tensors = weights.filter { WeightFormat(fileName: Path.name($0.path)) == .safetensors }
@@ -138,6 +141,7 @@ extension HeaderReader {
         sources.choose(first, of: models.count)
         sources.configuration = try ModelConfiguration(model.header, path: model.shards[0].path)
         sources.tokenizerKind = TokenizerKind.name(model.header)
+        if sources.tokenizerKind == nil { sources.tokenizerFault = .noTokenizer }
         sources.hasChatTemplate = model.header["tokenizer.chat_template"] != nil
     }
 
@@ -152,7 +156,7 @@ extension HeaderReader {
         } else if let kind = TokenizerKind.name(files: Set(plan.tree.files.map(\.path))) {
             sources.tokenizerKind = kind
         } else {
-            sources.faults.append(TokenizerKind.none)
+            sources.tokenizerFault = .noTokenizer
         }
         if file("chat_template.jinja") != nil || file("chat_template.json") != nil {
             sources.hasChatTemplate = true

@@ -44,7 +44,7 @@ struct InspectionView {
         add("memory", memoryText, isBad: fits == false)
         add("tokenizer", tokenizer)
         add("license", facts.license)
-        for obstacle in facts.obstacles { add("obstacle", "cannot be run yet: \(obstacle)", isBad: true) }
+        for obstacle in facts.obstacles { add("obstacle", "cannot be run yet: \(obstacle.text)", isBad: true) }
         return lines
     }
 
@@ -139,7 +139,7 @@ struct InspectionView {
             "memory_total_bytes": .int(memoryTotal), "fits": fits.map { .bool($0) },
             "tokenizer": facts.tokenizerKind.map { .string($0) },
             "chat_template": .bool(facts.hasChatTemplate), "license": facts.license.map { .string($0) },
-            "supported": .bool(facts.isSupported), "obstacles": .array(facts.obstacles.map { .string($0) }),
+            "supported": .bool(facts.isSupported), "obstacles": .array(facts.obstacles.map { .string($0.text) }),
         ])
     }
 }

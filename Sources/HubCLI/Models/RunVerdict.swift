@@ -5,8 +5,8 @@ import ModelFormats
 
 /// Whether `hub try` runs a model on this machine, and how, by what is known of it before it is fetched.
 struct RunVerdict: Sendable, Hashable {
-    /// Why not, as a clause; nil if it runs.
-    var obstacle: String?
+    /// Why not; empty if it runs.
+    var obstacles: [RunObstacle]
     /// What could be used instead, each a clause.
     var alternatives: [String] = []
     /// How the weights that run are packed: `4-bit`, `Q4_K_M`.
@@ -18,17 +18,17 @@ struct RunVerdict: Sendable, Hashable {
     /// How fast text is generated, about.
     var tokensPerSecond: Double?
 
-    var isPossible: Bool { obstacle == nil }
+    var isPossible: Bool { obstacles.isEmpty }
 
-    /// `yes, 4-bit, about 35 tokens/s`, or `no: the architecture mamba is not supported yet`.
+    /// `yes, 4-bit, about 35 tokens/s`, or `no: the architecture xlstm is not supported yet`.
     var sentence: String {
-        if let obstacle { return "no: \(obstacle)" }
+        if let why = obstacles.clause { return "no: \(why)" }
         let rate = tokensPerSecond.map { "about \(Self.rounded($0)) tokens/s" }
         return ["yes", packing, rate].compactMap { $0 }.joined(separator: ", ")
     }
 
     var json: JSON {
-        let why = obstacle.map { ([$0] + alternatives).joined(separator: "; ") }
+        let why = obstacles.clause.map { ([$0] + alternatives).joined(separator: "; ") }
         return .object([
             "possible": .bool(isPossible), "why": why.map { .string($0) }, "file": file.map { .string($0) },
             "memory_bytes": memoryBytes.map { .int($0) },
@@ -51,27 +51,17 @@ struct RunVerdict: Sendable, Hashable {
         }
     }
 
-    init(obstacle: String? = nil) { self.obstacle = obstacle }
+    init(obstacles: [RunObstacle]) { self.obstacles = obstacles }
 
     init(_ judgement: SupportedModels.Judgement) {
-        if case .fails(let found) = judgement { obstacle = found.sentence }
-    }
-
-    /// By the noun phrases of ``RunnableModels/obstacles(_:)``.
-    init(obstacles: [String]) {
-        guard let first = obstacles.first else { return }
-        let isName = ["architecture ", "model class "].contains(where: first.hasPrefix)
-        obstacle =
-            obstacles.count == 1 && isName
-            ? "the \(first) is not supported yet" : "it cannot be run yet: \(obstacles.joined(separator: "; "))"
+        obstacles = if case .fails(let found) = judgement { [found] } else { [] }
     }
 
     /// Adds what running needs; it is an obstacle if there is not so much.
     mutating func need(memory bytes: Int64, of total: Int64) {
         guard isPossible else { return }
         memoryBytes = bytes
-        guard bytes > total else { return }
-        obstacle = "it needs about \(ByteCount(bytes)) of memory, and this machine has \(ByteCount(total))"
+        if bytes > total { obstacles = [.memory(needed: bytes, total: total)] }
     }
 }
 

@@ -14,6 +14,8 @@ public struct AIError: Error, Sendable, CustomStringConvertible {
         public var address: String?
         /// Seconds after which a server asks to try again.
         package var retrySeconds: Int?
+        /// What is wrong with ``path``, where the message says the path and this.
+        package var fault: String?
 
         /// A context; unknown facts are nil.
         public init(repository: String? = nil, path: String? = nil, status: Int? = nil, address: String? = nil) {

@@ -74,36 +74,13 @@ extension SupportedModels {
         package init() {}
     }
 
-    /// Why a model does not run.
-    package enum Obstacle: Sendable, Hashable {
-        /// nil if its name is unknown.
-        case architecture(String?)
-        case modelClass(String)
-        case format(String)
-        case quantization(String)
-        /// Weights to be added to another model's.
-        case adapter
-
-        /// A clause for people.
-        package var sentence: String {
-            switch self {
-            case .architecture(let name?): "the architecture \(name.printable) is not supported yet"
-            case .architecture(nil): "its architecture is not supported yet"
-            case .modelClass(let name): "the model class \(name.printable) is not supported yet"
-            case .format(let name): "\(SupportedModels.title(ofFormat: name)) weights are not supported yet"
-            case .quantization(let name): "\(name.printable) weights are not supported yet"
-            case .adapter: "it is an adapter for another model, which is not supported yet"
-            }
-        }
-    }
-
     /// Whether a model runs, memory aside.
     package enum Judgement: Sendable, Hashable {
         /// - Parameters:
         ///   - format: the preferred one that runs.
         ///   - generates: whether it writes text, token by token.
         case runs(format: String, generates: Bool)
-        case fails(Obstacle)
+        case fails(RunObstacle)
 
         package var isPossible: Bool { if case .runs = self { true } else { false } }
     }
@@ -201,11 +178,13 @@ extension SupportedModels {
     }
 
     /// A format's name for people.
-    package static func title(ofFormat name: String) -> String {
-        switch name {
-        case "gguf", "mlx", "onnx": name.uppercased()
-        case "pickle": "PyTorch pickle"
-        default: name.printable
-        }
-    }
+    package static func title(ofFormat name: String) -> String { titles[name] ?? name.printable }
+
+    /// As their makers write them, where that is another name.
+    private static let titles = [
+        "gguf": "GGUF", "mlx": "MLX", "pickle": "PyTorch pickle", "onnx": "ONNX", "openvino": "OpenVINO",
+        "tensorflow": "TensorFlow", "flax": "Flax", "coreml": "Core ML", "numpy": "NumPy", "ggml": "GGML",
+        "rust": "Rust", "nemo": "NeMo", "paddle": "Paddle", "executorch": "ExecuTorch", "litert": "LiteRT",
+        "tensorrt": "TensorRT", "metal": "Metal",
+    ]
 }

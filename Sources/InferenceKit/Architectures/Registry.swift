@@ -71,21 +71,21 @@ enum Architectures {
             && configuration.settings["chronos_config"] != nil
     }
 
-    /// What keeps a configuration from running, each a noun phrase; empty if nothing does.
-    static func obstacles(_ configuration: ModelConfiguration, stored: Set<String>?) -> [String] {
-        guard let type = configuration.modelType else { return ["no model_type in config.json"] }
-        guard let architecture = of(configuration) else { return ["architecture \(type.printable)"] }
-        var found: [String] = []
+    /// What keeps a configuration from running; empty if nothing does.
+    static func obstacles(_ configuration: ModelConfiguration, stored: Set<String>?) -> [RunObstacle] {
+        guard let type = configuration.modelType else { return [.noModelType] }
+        guard let architecture = of(configuration) else { return [.architecture(type)] }
+        var found: [RunObstacle] = []
         if let quantization = configuration.quantization, !runs(quantization) {
-            let layout = quantization.format.map { " in the layout \($0.printable)" } ?? ""
-            found.append(quantization.description + layout)
+            found.append(
+                .quantization(quantization.name, packing: quantization.packed, layout: quantization.format))
         }
         // Faults of values are reported as faults.
         if configuration.faults.isEmpty {
             do throws(AIError) {
                 found += try architecture.describe(configuration, stored: stored).obstacles
             } catch {
-                found.append(error.message)
+                found.append(RunObstacle(error))
             }
         }
         return found

@@ -36,7 +36,7 @@ extension CheckRun {
             guard folder.ggufs.isEmpty, isFolder else { return skip("tokenizer") }
             let forecasts = sources?.configuration.map(Architectures.forecasts) ?? false
             if sources?.isLoadable == true, !forecasts {
-                add(.init("tokenizer", .warn, "there is \(TokenizerKind.none)", file: "tokenizer.json"))
+                add(.init("tokenizer", .warn, "there is \(RunObstacle.noTokenizer.text)", file: "tokenizer.json"))
             }
         }
         var details: [(label: String, text: String)] = []

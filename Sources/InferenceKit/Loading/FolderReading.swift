@@ -10,8 +10,7 @@ struct FolderReading: Sendable {
     /// Why there is no tokenizer.
     private let tokenizerFault: AIError?
     let memory: MemoryEstimate
-    /// Noun phrases: `architecture gpt2`, `GGUF weights (model.gguf)`.
-    let obstacles: [String]
+    let obstacles: [RunObstacle]
     /// Seconds that reading took.
     let seconds: Double
 
@@ -32,13 +31,11 @@ struct FolderReading: Sendable {
         var sources =
             status.kind == .directory
             ? try ModelSources.read(folder: folder) : try ModelSources.read(file: folder, size: status.size)
-        let obstacle: String?
-        (tokenizer, tokenizerFault, obstacle) =
+        (tokenizer, tokenizerFault, sources.tokenizerFault) =
             sources.configuration.map(Architectures.forecasts) ?? false
             ? (nil, nil, nil) : Self.tokenizer(folder, sources)
         sources.tokenizerKind = tokenizer?.kind ?? sources.tokenizerKind
-        if let obstacle { sources.faults.append(obstacle) }
-        obstacles = Self.obstacles(sources) + Self.directions(folder, sources)
+        obstacles = Self.obstacles(sources)
         memory = ModelSummary(sources, batch: Workspace.usualRows).memory
         self.sources = sources
         seconds = Clock.seconds - start
@@ -46,7 +43,7 @@ struct FolderReading: Sendable {
 
     /// - Parameter folder: or a file.
     private static func tokenizer(_ folder: String, _ sources: ModelSources) -> (
-        Tokenizer?, fault: AIError?, obstacle: String?
+        Tokenizer?, fault: AIError?, obstacle: RunObstacle?
     ) {
         do throws(AIError) {
             // A GGUF file is complete; a tokenizer.json beside it may be another model's.
@@ -58,64 +55,68 @@ struct FolderReading: Sendable {
             let lowercases = isGGUF ? false : try SentenceSettings(folder: folder).lowercases
             if let found = try Tokenizer(source, lowercases: lowercases) { return (found, nil, nil) }
             let missing = try Tokenizer.missing(folder)
-            return (
-                nil, missing, missing.code == .unsupportedModel ? missing.message : TokenizerKind.none
-            )
+            return (nil, missing, missing.code == .unsupportedModel ? RunObstacle(missing) : .noTokenizer)
         } catch {
-            return (nil, error, error.message)
+            return (nil, error, RunObstacle(error))
         }
     }
 
     /// The obstacles to running a model, memory aside.
-    static func obstacles(_ sources: ModelSources) -> [String] {
-        var obstacles: [String] = []
+    static func obstacles(_ sources: ModelSources) -> [RunObstacle] {
+        var obstacles: [RunObstacle] = []
         if let fault = sources.weightsFault {
-            let folder = sources.name + "/"
-            obstacles = [
-                fault.message.hasPrefix(folder) ? String(fault.message.dropFirst(folder.count)) : fault.message
-            ]
+            obstacles = [RunObstacle(fault)]
         } else if !sources.isLoadable {
-            obstacles = sources.formats.map { "\($0.format.rawValue) weights (\($0.evidence))" }
-            if sources.formats.isEmpty { obstacles = ["no weights"] }
+            obstacles =
+                sources.isAdapter ? [.adapter] : sources.formats.isEmpty ? [.noWeights] : sources.formats.map(obstacle)
         }
         if let configuration = sources.configuration {
             let stored = sources.weights.map { Set($0.tensors.map { TensorSource.plain($0.name) }) }
             obstacles += Architectures.obstacles(configuration, stored: stored)
-            obstacles += configuration.faults.map { "\(Path.name(configuration.path)): \($0)" }
+            obstacles += configuration.faults.map { .broken(file: Path.name(configuration.path), fault: $0) }
             if let missing = missingLayers(sources.weights, configuration) { obstacles.append(missing) }
             if sources.isLoadable { obstacles += elementObstacles(sources.weights, configuration) }
         } else if sources.isLoadable {
-            obstacles.append("no config.json")
+            obstacles.append(.noConfiguration)
         }
-        return obstacles + sources.faults
+        let forecasts = sources.configuration.map(Architectures.forecasts) ?? false
+        if let fault = sources.tokenizerFault, !forecasts { obstacles.append(fault) }
+        return obstacles + directions(sources)
+    }
+
+    /// Why weights that cannot be opened are not.
+    private static func obstacle(_ found: ModelSources.Format) -> RunObstacle {
+        switch found.format {
+        case .safetensors, .pickle: .otherNames(file: found.evidence)
+        default: .format(found.format.supportedName, file: found.evidence)
+        }
     }
 
     /// Refuses bidirectional models that generate. Embedding models are often saved under the class that they were trained
     /// from; they have a modules.json.
-    private static func directions(_ folder: String, _ sources: ModelSources) -> [String] {
-        guard let configuration = sources.configuration,
+    private static func directions(_ sources: ModelSources) -> [RunObstacle] {
+        guard let configuration = sources.configuration, !sources.hasModules,
             let d = try? Architectures.of(configuration)?.describe(configuration, stored: nil).description,
-            d.generatesFromBothSides, !FileSystem.exists(Path.join(folder, "modules.json"))
+            d.generatesFromBothSides
         else { return [] }
-        return ["is_causal false in a model that generates"]
+        return [.setting("is_causal", "false in a model that generates")]
     }
 
     /// Reports a configuration with more layers than the weights have.
-    private static func missingLayers(_ weights: StoredWeights?, _ configuration: ModelConfiguration) -> String? {
+    private static func missingLayers(_ weights: StoredWeights?, _ configuration: ModelConfiguration) -> RunObstacle?
+    {
         guard let weights, let told = configuration.layers, let held = LayerCount.held(weights.tensors.map(\.name)),
             held < told
         else { return nil }
-        return LayerCount.sentence(held: held, told: told, by: Path.name(configuration.path))
+        return .missingLayers(held: held, told: told, file: Path.name(configuration.path))
     }
 
-    /// Types of weights without kernels. Other quantisations than MLX's are obstacles themselves.
-    private static func elementObstacles(_ weights: StoredWeights?, _ configuration: ModelConfiguration) -> [String]
+    /// Types of weights without kernels. Other packings than MLX's are judged by their methods.
+    private static func elementObstacles(_ weights: StoredWeights?, _ configuration: ModelConfiguration)
+        -> [RunObstacle]
     {
-        guard let weights else { return [] }
-        guard let quantization = configuration.quantization else {
-            return WeightFormats.missing(weights, isMLX: false).map { "\($0) weights" }
-        }
-        return quantization.isMLX ? WeightFormats.missing(weights, isMLX: true).map { "\($0) weights" } : []
+        guard let weights, configuration.quantization?.isMLX ?? true else { return [] }
+        return WeightFormats.missing(weights, isMLX: configuration.quantization != nil).map { .elementType($0) }
     }
 
     /// How texts become vectors, if the files say.
@@ -129,7 +130,7 @@ struct FolderReading: Sendable {
             found = try SentenceModules.read(folder: folder)
         }
         if let obstacles = found?.obstacles, !obstacles.isEmpty {
-            throw .unsupported(folder, "\(obstacles.joined(separator: ", ")) cannot be run yet")
+            throw .unsupported(folder, obstacles)
         }
         return found
     }
@@ -146,25 +147,22 @@ struct FolderReading: Sendable {
         if let configuration, let architecture = Architectures.of(configuration) {
             _ = try architecture.describe(configuration, stored: nil)
         }
-        // Missing layers are an obstacle too; here they are the only one.
-        if obstacles.count == 1, let configuration,
-            let fault = Self.missingLayers(sources.weights, configuration)
-        {
-            throw .malformed(folder, fault)
-        }
-        if obstacles.count == 1, let fault = sources.weightsFault { throw fault }
-        // If the model cannot run anyway, its obstacles matter more than a broken tokenizer.
-        if let tokenizerFault, tokenizerFault.code != .unsupportedModel, obstacles.count == 1 {
-            throw tokenizerFault
-        }
         guard obstacles.isEmpty, let configuration, let architecture = Architectures.of(configuration),
             let weights = sources.weights
-        else {
-            throw .unsupported(folder, "\(obstacles.joined(separator: ", ")) cannot be run yet")
-        }
+        else { throw refusal }
         let stored = Set(weights.tensors.map { TensorSource.plain($0.name) })
         let (description, names, _) = try architecture.describe(configuration, stored: stored)
         return (configuration, description, names, weights)
+    }
+
+    /// The error of a model with obstacles. One that cannot be run anyway is not told what is broken of it.
+    private var refusal: AIError {
+        if let fault = sources.weightsFault, obstacles == [RunObstacle(fault)] { return fault }
+        guard let first = obstacles.first, obstacles.allSatisfy({ $0.code == .malformedModel }) else {
+            return .unsupported(folder, obstacles)
+        }
+        if first == sources.tokenizerFault, let tokenizerFault { return tokenizerFault }
+        return .malformed(folder, first.text)
     }
 
     /// Checks that weights, KV cache and scratch memory fit.

@@ -9,8 +9,4 @@ enum LayerCount {
 
     /// nil if there is no layer.
     static func held(_ layers: some Sequence<Int>) -> Int? { layers.max().map { $0 + 1 } }
-
-    static func sentence(held: Int, told: Int, by source: String) -> String {
-        "the weights have \(counted(held, "layer")); \(source) says \(told)"
-    }
 }

@@ -48,8 +48,8 @@ public struct ModelInspection: Sendable, Hashable {
     public let tokenizerKind: String?
     /// Whether the folder has a chat template.
     public let hasChatTemplate: Bool
-    /// The obstacles to running it, each a noun phrase such as `architecture gpt2`, or what is broken.
-    public let obstacles: [String]
+    /// The obstacles to running it.
+    public let obstacles: [RunObstacle]
     private let memory: MemoryEstimate
 
     /// Whether this version can run it, memory aside.

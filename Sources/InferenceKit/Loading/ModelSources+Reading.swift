@@ -22,6 +22,10 @@ extension ModelSources {
         if sources.configuration == nil {
             sources.configuration = try ModelConfiguration.read(folder: folder, isForgiving: true)
         }
+        if sources.configuration?.isGGUF != true {
+            sources.tokenizerFault = TokenizerKind.fault(files: files.map(\.path))
+        }
+        sources.note(files: files.map(\.path))
         let hasTemplate = try hasChatTemplate(folder)
         sources.hasChatTemplate = sources.hasChatTemplate || hasTemplate
         if let readme = try FileSystem.contents(Path.join(folder, "README.md")) {
@@ -108,6 +112,7 @@ extension ModelSources {
         isLoadable = true
         configuration = try ModelConfiguration(model.header, path: model.shards[0].path)
         tokenizerKind = TokenizerKind.name(model.header)
+        if tokenizerKind == nil { tokenizerFault = .noTokenizer }
         hasChatTemplate = model.header["tokenizer.chat_template"] != nil
     }
 

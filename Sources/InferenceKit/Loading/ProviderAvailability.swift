@@ -1,3 +1,5 @@
+public import HubCore
+
 /// Whether a model can be used now, and why not.
 public enum ProviderAvailability: Sendable, Hashable {
     /// It can be used.
@@ -13,8 +15,8 @@ public enum ProviderAvailability: Sendable, Hashable {
         case networkUnavailable
         /// The folder does not exist.
         case modelNotDownloaded
-        /// A part of the model that is not implemented: `architecture gpt2`.
-        case unsupportedArchitecture(String)
+        /// What keeps this version from running it.
+        case unsupported([RunObstacle])
         /// Required and available bytes.
         case insufficientMemory(required: Int64, available: Int64)
         /// This platform cannot run it.

@@ -1,3 +1,4 @@
+package import HubCore
 package import ModelFormats
 
 /// The models that this version runs, judged by card, file names and `config.json`.
@@ -5,12 +6,11 @@ package enum RunnableModels {
     /// The formats of weights that run, the preferred first.
     static let formats: [WeightFormat] = [.safetensors, .gguf, .mlx, .pickle]
 
-    /// The obstacles to running a model, memory aside. Unread headers may add more.
-    package static func obstacles(_ sources: ModelSources) -> [String] { FolderReading.obstacles(sources) }
-
-    /// Whether a model reads series of numbers, and no text.
-    package static func forecasts(_ configuration: ModelConfiguration) -> Bool {
-        Architectures.forecasts(configuration)
+    /// The obstacles to running a model, memory aside, by what is known before its download: those that a folder will
+    /// have, but for what unread headers may add. A tokenizer is missed where nothing else stands in the way.
+    package static func obstacles(_ outline: ModelSources) -> [RunObstacle] {
+        let found = FolderReading.obstacles(outline)
+        return found == [.noTokenizer] ? found : found.filter { $0 != .noTokenizer }
     }
 
     /// Bytes needed to run, as ``LanguageModel/open(folder:options:)`` counts them, and the number of positions.

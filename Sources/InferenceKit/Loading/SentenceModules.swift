@@ -31,8 +31,8 @@ struct SentenceModules: Sendable, Hashable {
     /// Tokens of a text that are read, special ones included; nil for as many as the model takes.
     private(set) var maxTokens: Int?
     private(set) var prompts = SentencePrompts()
-    /// What of the files cannot be run, each a noun phrase.
-    private(set) var obstacles: [String] = []
+    /// What of the files cannot be run.
+    private(set) var obstacles: [RunObstacle] = []
 
     /// Reads a folder; nil if it has no such files, or they are those of a model that ranks pairs.
     ///
@@ -50,6 +50,8 @@ struct SentenceModules: Sendable, Hashable {
         found.prompts = try SentencePrompts(settings, path: Path.join(folder, "config_sentence_transformers.json"))
         return found
     }
+
+    private mutating func refuse(_ name: String, _ value: String) { obstacles.append(.setting(name, value)) }
 
     private mutating func add(_ module: JSON, _ folder: String) throws(AIError) {
         let type = module["type"]?.string ?? ""
@@ -70,7 +72,7 @@ struct SentenceModules: Sendable, Hashable {
         case "Pooling": readPooling(try settings())
         case "LayerNorm": layers.append(.norm(folder: inner))
         case "Dense": try readDense(try settings(), inner, path)
-        default: obstacles.append("module \(type.printable)")
+        default: refuse("module", type)
         }
     }
 
@@ -86,7 +88,7 @@ struct SentenceModules: Sendable, Hashable {
         let switched = Self.switches.filter { settings["pooling_mode_\($0.key)"]?.bool == true }.map(\.pooling)
         let chosen = named.map { $0.compactMap(Pooling.init) } ?? switched
         if let named, chosen.count < named.count {
-            obstacles.append("pooling by \(named.joined(separator: ", ").printable)")
+            refuse("pooling by", named.joined(separator: ", "))
         }
         if !chosen.isEmpty { poolings = chosen }
     }
@@ -103,10 +105,10 @@ struct SentenceModules: Sendable, Hashable {
         let name = settings["activation_function"]?.string ?? "torch.nn.modules.activation.Tanh"
         guard name.hasPrefix("torch.nn.modules."),
             let activation = Self.activations[String(name.dropFirst("torch.nn.modules.".count))]
-        else { return obstacles.append("activation \(name.printable)") }
+        else { return refuse("activation", name) }
         for key in ["module_input_name", "module_output_name"] {
             if let other = settings[key]?.string, other != "sentence_embedding" {
-                return obstacles.append("a dense layer of \(other.printable)")
+                return refuse("a dense layer of", other)
             }
         }
         layers.append(
@@ -127,7 +129,7 @@ struct SentenceModules: Sendable, Hashable {
         case 1: poolings = [.mean]
         case 2: poolings = [.first]
         case 3: poolings = [.last]
-        default: obstacles.append("pooling type \(number)")
+        default: refuse("pooling type", "\(number)")
         }
     }
 

@@ -1,4 +1,5 @@
 import HubCore
+import ModelFormats
 
 extension LanguageModel {
     /// Whether a folder's model can be opened, from its headers and the free memory.
@@ -8,7 +9,7 @@ extension LanguageModel {
         do throws(AIError) {
             let inspection = try await ModelInspection.inspect(folder: folder)
             guard inspection.isSupported else {
-                return .unavailable(.unsupportedArchitecture(inspection.obstacles.joined(separator: ", ")))
+                return .unavailable(.unsupported(inspection.obstacles))
             }
             let required = inspection.memoryBytes(
                 context: options.context, cacheFormat: options.usedCacheFormat)
@@ -25,7 +26,7 @@ extension LanguageModel {
         } catch {
             switch error.code {
             case .fileNotFound: return .unavailable(.modelNotDownloaded)
-            case .unsupportedModel: return .unavailable(.unsupportedArchitecture(error.message))
+            case .unsupportedModel: return .unavailable(.unsupported([RunObstacle(error)]))
             default: return .unavailable(.unknown(error.message))
             }
         }

@@ -3,7 +3,7 @@ package import HubCore
 extension AIError {
     /// A file that breaks its own format.
     package static func malformed(_ path: String, _ fault: String, cause: (any Error)? = nil) -> AIError {
-        AIError(.malformedModel, "\(path): \(fault)", context: Context(path: path), cause: cause)
+        about(.malformedModel, path, fault, cause)
     }
 
     /// A file that breaks its own format, with details for programs; see ``formatFault``.
@@ -18,7 +18,31 @@ extension AIError {
 
     /// A valid file that this kit cannot run.
     package static func unsupported(_ path: String, _ what: String) -> AIError {
-        AIError(.unsupportedModel, "\(path): \(what)", context: Context(path: path))
+        about(.unsupportedModel, path, what)
+    }
+
+    /// A model that cannot be run.
+    package static func unsupported(_ path: String, _ obstacles: some Collection<RunObstacle>) -> AIError {
+        unsupported(path, "\(obstacles.text) cannot be run yet")
+    }
+
+    private static func about(
+        _ code: ErrorCode, _ path: String, _ fault: String, _ cause: (any Error)? = nil
+    ) -> AIError {
+        var error = AIError(code, "\(path): \(fault)", context: Context(path: path), cause: cause)
+        error.context.fault = fault
+        return error
+    }
+}
+
+extension RunObstacle {
+    /// What an error says of a file of the model.
+    package init(_ error: AIError) {
+        let file = error.context.fault == nil ? nil : error.context.path.map(Path.name)
+        let fault = error.context.fault ?? error.message
+        self =
+            error.code == .unsupportedModel
+            ? .unreadable(file: file, fault: fault) : .broken(file: file, fault: fault)
     }
 }
 

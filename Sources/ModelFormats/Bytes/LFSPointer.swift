@@ -17,9 +17,8 @@ package enum LFSPointer {
     /// - Throws: ``ErrorCode/malformedModel`` for a pointer.
     package static func refuse(_ bytes: some Collection<UInt8>, fileSize: Int64, path: String) throws(AIError) {
         guard isOne(bytes, fileSize: fileSize) else { return }
-        throw AIError(
-            .malformedModel, "\(path): it is a Git LFS pointer, not the file",
-            advice: "run git lfs pull in the clone, or fetch the model with hub pull ORG/NAME",
-            context: .init(path: path))
+        var error = AIError.malformed(path, "it is a Git LFS pointer, not the file")
+        error.specificAdvice = "run git lfs pull in the clone, or fetch the model with hub pull ORG/NAME"
+        throw error
     }
 }

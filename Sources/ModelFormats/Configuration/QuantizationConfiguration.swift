@@ -26,6 +26,10 @@ package struct QuantizationConfiguration: Sendable, Hashable {
 
     /// For people: `MLX 4-bit quantisation (group size 64)`, `gptq 4-bit quantisation`.
     package let description: String
+    /// The method as the file names it.
+    package let name: String
+    /// How it packs, in a word: `4-bit`, `NVFP4`; nil if the file does not say.
+    package let packed: String?
     package let method: Method
     /// Bits per weight, if the file says.
     package let bits: Int?
@@ -91,6 +95,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
             kinds.count > 1
             ? "mixed with \(kinds.filter { $0 != bits }.map { "\($0)-bit" }.joined(separator: ", "))" : nil
         let notes = [group, mixed].compactMap { $0 }.joined(separator: ", ")
+        (name, packed) = ("MLX", "\(bits)-bit")
         description = "MLX \(bits)-bit quantisation" + (notes.isEmpty ? "" : " (\(notes))")
     }
 
@@ -100,6 +105,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
 
     private init(described other: ConfigurationFields) throws(AIError) {
         let name = try other.string("quant_method") ?? "unnamed"
+        self.name = name
         var algorithm: String?
         // EXL2 gives an average such as 4.25.
         let average = try other.number("bits")
@@ -155,7 +161,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         format = said?.lowercased()
         (overrides, packing) = ([:], nil)
         let told = bits.map(String.init) ?? average.map { "\($0)" }
-        let kind = algorithm.map { " \($0.printable)" } ?? told.map { " \($0)-bit" } ?? ""
-        description = "\(name)\(kind) quantisation"
+        packed = algorithm ?? told.map { "\($0)-bit" }
+        description = "\(name)\(packed.map { " \($0.printable)" } ?? "") quantisation"
     }
 }

@@ -31,10 +31,22 @@ package struct ModelSources: Sendable {
     package var hasChatTemplate = false
     /// From the model card; nil if unknown.
     package var license: String?
-    /// Further obstacles to running it, each a noun phrase.
-    package var faults: [String] = []
+    /// Why there is no tokenizer that can be used; nil for none or where that is not known.
+    package var tokenizerFault: RunObstacle?
+    /// Whether it has the modules of sentence-transformers, as models for vectors do.
+    package private(set) var hasModules = false
+    /// Whether it has the settings of PEFT, of weights that change another model's.
+    package private(set) var isAdapter = false
 
     package init(name: String) { self.name = name }
+
+    /// Notes what the names of all its files say.
+    package mutating func note(files names: some Sequence<String>) {
+        for name in names {
+            if name == "modules.json" { hasModules = true }
+            if name == "adapter_config.json" { isAdapter = true }
+        }
+    }
 
     /// Weight files of a list by format, in the order of ``WeightFormat``.
     package static func formats(_ files: [(path: String, size: Int64)]) -> [Format] {

@@ -1,3 +1,5 @@
+package import HubCore
+
 /// The kind of a model's tokenizer, without reading its vocabulary.
 package enum TokenizerKind {
     /// The names of a SentencePiece file, the usual one first.
@@ -8,8 +10,11 @@ package enum TokenizerKind {
     package static let vocabularyNames = ["vocab.txt", "vocab.json", "tiktoken.model"] + sentencePieceNames
     /// The files that a tokenizer is read from; the first that exists counts.
     package static let fileNames = ["tokenizer.json"] + vocabularyNames
-    /// Said of a model that has none of them.
-    package static let none = "no tokenizer.json or tokenizer.model"
+
+    /// Why a model with these files has no tokenizer; nil if it may have one.
+    package static func fault(files names: some Sequence<String>) -> RunObstacle? {
+        names.contains(where: fileNames.contains) ? nil : .noTokenizer
+    }
 
     /// By the names of a model's files, if it has no tokenizer.json; nil if there is no tokenizer.
     package static func name(files names: Set<String>) -> String? {

@@ -88,7 +88,7 @@ struct RoutingRules {
         case .apiKeyMissing: return .refused("there is no token for it")
         case .networkUnavailable: return .refused("the network is switched off")
         case .modelNotDownloaded: return .refused("its files are not on this machine")
-        case .unsupportedArchitecture(let what): return .refused("it does not run here: \(what)")
+        case .unsupported(let obstacles): return .refused("it does not run here: \(obstacles.text)")
         case .insufficientMemory(let required, let available):
             return .refused("it needs \(ByteCount(required)) of memory, and \(ByteCount(available)) are free")
         case .unsupportedPlatform: return .refused("it does not run on this system")

@@ -72,6 +72,7 @@ import Testing
             "num_hidden_layers": 10000, "num_attention_heads": 8192, "intermediate_size": 1048576, "vocab_size": 1024}
             """)
         try repository.random("model.safetensors", size: 300_000)
+        try repository.write("tokenizer.json", "{}")
         let result = try await stage.run("try", "org/huge", "--yes")
         #expect(result.status == 6 && result.output.isEmpty)
         #expect(

@@ -28,7 +28,7 @@ extension InfoCommand {
             return
         }
         if verdict.isPossible, variant.format != .gguf, !ModelSources.isLoadable(plan.files.map(\.file.path)) {
-            verdict.obstacle = "its weights are under other names than transformers gives them"
+            verdict.obstacles = [.otherNames(file: variant.files.first.map(Path.name))]
         }
         let need = try await Blocking.run { try plan.memoryNeed(of: variant) }
         verdict.need(memory: facts.inspection?.memoryBytes ?? need.bytes, of: machine.memoryTotal)
@@ -80,7 +80,7 @@ extension InfoCommand {
         } catch {
             let error = AIError.wrapping(error)
             if error.code == .cancelled { throw error }
-            if error.code == .malformedModel { return RunVerdict(obstacles: [error.message]) }
+            if error.code == .malformedModel { return RunVerdict(obstacles: [RunObstacle(error)]) }
             // That access is gated is said anyway.
             if error.code != .gated { context.output.note("whether it runs is not known: \(error.message)") }
             return judgement.map(RunVerdict.init)

@@ -40,14 +40,6 @@ extension ModelPlace {
                     "close other programs, ask for a shorter --context, or choose a smaller model: hub search --runs --fits",
                 context: .init(repository: reference.repository.description))
         }
-        guard
-            configuration.isGGUF || RunnableModels.forecasts(configuration)
-                || files.contains(where: { TokenizerKind.fileNames.contains($0.path) })
-        else {
-            throw try unsupported(
-                "\(reference)", [TokenizerKind.none], .repository(reference, isCached: false), files, isMLX: false,
-                context)
-        }
     }
 
     /// Opens the model, reading its folder once.
@@ -71,7 +63,7 @@ extension ModelPlace {
     ) throws -> AIError {
         guard let inspection, !inspection.isSupported else { return failure }
         // Where only the tokenizer is missing, people read the same before the download.
-        guard failure.code == .unsupportedModel || inspection.obstacles == [TokenizerKind.none] else {
+        guard failure.code == .unsupportedModel || inspection.obstacles == [.noTokenizer] else {
             var failure = failure
             failure.message = "\(target.reference.map { "\($0)" } ?? target.id): \(failure.message)"
             return failure
@@ -98,13 +90,13 @@ extension ModelPlace {
     }
 
     private static func unsupported(
-        _ id: String, _ obstacles: [String], _ place: RunAdvice.Place, _ files: [RepositoryFile], isMLX: Bool,
+        _ id: String, _ obstacles: [RunObstacle], _ place: RunAdvice.Place, _ files: [RepositoryFile], isMLX: Bool,
         _ context: Context
     ) throws(AIError) -> AIError {
         let advice = RunAdvice(
             place: place, files: files, isMLX: isMLX, registry: try ModelRegistry(environment: context.environment))
         return AIError(
-            .unsupportedModel, "\(id) cannot be run yet: \(obstacles.joined(separator: "; "))",
+            .unsupportedModel, "\(id) cannot be run yet: \(obstacles.text)",
             advice: advice.text)
     }
 }

@@ -120,9 +120,9 @@ extension Settings {
     /// That of DeepSeek 2.
     fileprivate mutating func greedyRouting() throws(AIError) -> ModelDescription.Routing {
         expect("scoring_func", "softmax")
-        if flag("mlp_bias") == true { obstacles.append("mlp_bias") }
+        if flag("mlp_bias") == true { refuse("mlp_bias") }
         // Its own code divides the weights then and drops their factor; transformers does neither.
-        if flag("norm_topk_prob") == true { obstacles.append("norm_topk_prob") }
+        if flag("norm_topk_prob") == true { refuse("norm_topk_prob") }
         var routing = ModelDescription.Routing(factor: Float(number("routed_scaling_factor") ?? 1))
         switch text("topk_method") ?? "greedy" {
         case "greedy": break
@@ -130,7 +130,7 @@ extension Settings {
             routing.groups = .init(
                 count: try need(count("n_group"), "n_group"), used: try need(count("topk_group"), "topk_group"),
                 counted: 1)
-        case let method: obstacles.append("topk_method \(method.printable)")
+        case let method: refuse("topk_method", method)
         }
         return routing
     }

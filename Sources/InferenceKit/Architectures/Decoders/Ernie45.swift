@@ -23,7 +23,7 @@ extension Architecture {
         var experts = try settings.experts(
             width: settings.expertWidth, .init(hasChoiceBias: true, renormalizes: true))
         experts.shared = try settings.ernieShared(experts.width).map { .init(width: $0) }
-        if !isGGUF, settings.flag("use_bias") == true { settings.obstacles.append("use_bias with experts") }
+        if !isGGUF, settings.flag("use_bias") == true { settings.refuse("use_bias with experts") }
         model.mix(experts) { $0 >= first && $0 <= end && ($0 + 1) % interval == 0 }
         return model
     }

@@ -20,7 +20,7 @@ extension Architecture {
     ) { settings throws(AIError) in
         let seesBothSides = settings.flag("use_bidirectional_attention") == true
         if seesBothSides, settings.configuration.architectures.first?.hasPrefix("Gemma3For") == true {
-            settings.obstacles.append("use_bidirectional_attention in a model that generates")
+            settings.refuse("use_bidirectional_attention in a model that generates")
         }
         return try settings.gemma3(seesBothSides: seesBothSides)
     }

@@ -81,10 +81,10 @@ extension Settings {
         guard let norm = model.finalNorm else { return nil }
         var count = try size(value("altup_num_inputs"), "altup_num_inputs") ?? 4
         if !(2...ModelDescription.Streams.most).contains(count) {
-            obstacles.append("altup_num_inputs \(count)")
+            refuse("altup_num_inputs", "\(count)")
             count = 4
         }
-        if let active = place("altup_active_idx"), active != 0 { obstacles.append("altup_active_idx \(active)") }
+        if let active = place("altup_active_idx"), active != 0 { refuse("altup_active_idx", "\(active)") }
         return .init(count: count, norm: norm, scalesCorrection: flag("altup_correct_scale") ?? true)
     }
 }

@@ -21,7 +21,7 @@ extension Architecture {
             throw .malformed(settings.path, "vocab_size_per_layer_input is \(rows), less than vocab_size")
         }
         if settings.value("use_bidirectional_attention")?.string == "all" {
-            settings.obstacles.append("use_bidirectional_attention all")
+            settings.refuse("use_bidirectional_attention", "all")
         }
         let hasExperts =
             settings.isGGUF ? settings.configuration.experts != nil : settings.flag("enable_moe_block") == true

@@ -27,7 +27,7 @@ extension Architecture {
             model.layers[index].attention = attention
         }
         for (key, usual) in [("swiglu_limit", 7.0), ("swiglu_alpha", 1.702)] {
-            if let told = settings.number(key), told != usual { settings.obstacles.append("\(key) \(told)") }
+            if let told = settings.number(key), told != usual { settings.refuse(key, "\(told)") }
         }
         var experts = try settings.experts(
             width: settings.count("moe_intermediate_size") ?? settings.configuration.intermediateSize,

@@ -33,13 +33,13 @@ extension Architecture {
         if settings.isGGUF {
             // Bamba has the same name there. Its converter permutes rows of whole heads, of which half rotates.
             if model.layers.contains(where: { $0.attention?.rotatesInPart == true }) {
-                settings.obstacles.append("a Bamba whose heads rotate in part")
+                settings.refuse("a Bamba whose heads rotate in part")
             }
         } else {
             switch settings.text("position_embedding_type") {
             case "rope": break
             case nil, "nope": model.eachAttention { $0.rotary = nil }
-            case let named?: settings.obstacles.append("position_embedding_type \(named.printable)")
+            case let named?: settings.refuse("position_embedding_type", named)
             }
             let width = try settings.need(shared, "shared_intermediate_size")
             model.eachFeedForward { $0.width = width }

@@ -16,9 +16,9 @@ extension Architecture {
     ) { settings throws(AIError) in
         var model = try settings.hunYuan()
         for (key, usual) in [("use_cla", false), ("use_mixed_mlp_moe", true), ("use_qk_norm", true)]
-        where settings.flag(key) ?? usual != usual { settings.obstacles.append("\(key) \(!usual)") }
+        where settings.flag(key) ?? usual != usual { settings.refuse(key, "\(!usual)") }
         if let dense = settings.countIfAny("moe_layer_num_skipped") {
-            settings.obstacles.append("moe_layer_num_skipped \(dense)")
+            settings.refuse("moe_layer_num_skipped", "\(dense)")
         }
         let width = try settings.need(settings.configuration.intermediateSize, "intermediate_size")
         let usual = try settings.experts(width: width, .init(renormalizes: true))

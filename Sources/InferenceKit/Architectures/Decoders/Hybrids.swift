@@ -77,7 +77,7 @@ extension Settings {
             return told.map { Float($0) }
         }
         for key in ["projectors_bias", "attention_bias", "mlp_bias", "mamba_proj_bias"] where flag(key) == true {
-            obstacles.append(key)
+            refuse(key)
         }
         let (parts, entry) = (try factors("ssm_multipliers", 5), try factor("ssm_in_multiplier"))
         space.factors = .init(

@@ -21,7 +21,7 @@ extension Architecture {
             if settings.isGGUF {
                 try settings.mixLikeMixtral(&model)
             } else {
-                settings.obstacles.append("a mixture of experts")
+                settings.refuse("a mixture of experts")
             }
         }
         return model

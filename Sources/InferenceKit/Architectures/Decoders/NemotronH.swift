@@ -98,8 +98,8 @@ extension Settings {
 
     /// Experts without gates.
     fileprivate mutating func plainExperts() throws(AIError) -> ModelDescription.Experts {
-        if has("moe_latent_size") { obstacles.append("moe_latent_size") }
-        if flag("mlp_bias") == true { obstacles.append("mlp_bias") }
+        if has("moe_latent_size") { refuse("moe_latent_size") }
+        if flag("mlp_bias") == true { refuse("mlp_bias") }
         var experts = try experts(width: count("moe_intermediate_size"), try correctedRouting(factor: 1, groups: 1))
         experts.activation = activation(text("mlp_hidden_act"), default: .squaredRelu)
         experts.isGated = false

@@ -50,7 +50,7 @@ extension Architecture {
             guard let near, let far else {
                 throw .malformed(settings.path, "rope_scaling has no short_mscale and long_mscale")
             }
-            if near != far { settings.obstacles.append("short_mscale \(near) with long_mscale \(far)") }
+            if near != far { settings.refuse("short_mscale", "\(near) with long_mscale \(far)") }
             rotary.scaling = .long(short: short, long: long, originalPositions: original, attention: near)
         }
         let window = settings.window()
@@ -59,7 +59,7 @@ extension Architecture {
         let margin = 2 * Float(settings.number("router_jitter_noise") ?? 0.01)
         let experts = try settings.experts(
             width: settings.configuration.intermediateSize, .init(scores: .oneByOne(margin: margin)))
-        if experts.used != 2 { settings.obstacles.append("num_experts_per_tok \(experts.used)") }
+        if experts.used != 2 { settings.refuse("num_experts_per_tok", "\(experts.used)") }
         model.mix(experts)
         return model
     }

@@ -84,9 +84,9 @@ extension Settings {
         // The converters of MLX and of llama.cpp add the 1 to the norms.
         let isMLX = configuration.quantization?.isMLX == true
         var model = try decoder(normOffset: isMLX || isGGUF ? 0 : 1)
-        if flag("attention_bias") == true { obstacles.append("attention_bias") }
+        if flag("attention_bias") == true { refuse("attention_bias") }
         if let named = configuration.activation, named != "silu" {
-            obstacles.append("activation \(named.printable) of the convolution")
+            refuse("activation", "\(named) of the convolution")
         }
         let headSize = model.layers.first?.attention?.headSize ?? 0
         let rotary = try rotary(headSize: headSize, share: 0.25)

@@ -18,7 +18,7 @@ extension Architecture {
         let hasBias = settings.has(bias: "use_qkv_bias", of: "attn_q")
         model.eachAttention { ($0.rotary, $0.hasInputBias) = (rotary, hasBias) }
         let hasHeadNorms = settings.stores("blk.0.attn_q_norm.weight") ?? false
-        if settings.flag("qk_layernorm") == true || hasHeadNorms { settings.obstacles.append("qk_layernorm") }
+        if settings.flag("qk_layernorm") == true || hasHeadNorms { settings.refuse("qk_layernorm") }
         return model
     }
 }

@@ -41,12 +41,12 @@ struct Architecture: Sendable {
     /// Whether llama.cpp's converter writes models of this family; some under another's name.
     var runsAsGGUF: Bool { !ggufNames.isEmpty || [["mistral"], ["mixtral"]].contains(modelTypes) }
 
-    /// What a configuration describes, the names of its tensors, and what of it cannot be run, each a noun phrase.
+    /// What a configuration describes, the names of its tensors, and what of it cannot be run.
     ///
     /// - Parameter stored: the names of the stored tensors, which say some facts in GGUF; nil if unknown.
     /// - Throws: ``ErrorCode/malformedModel`` for sizes that are missing or contradict each other.
     func describe(_ configuration: ModelConfiguration, stored: Set<String>?) throws(AIError) -> (
-        description: ModelDescription, names: TensorNames, obstacles: [String]
+        description: ModelDescription, names: TensorNames, obstacles: [RunObstacle]
     ) {
         var settings = Settings(configuration, stored: stored)
         do throws(AIError) {
@@ -72,7 +72,7 @@ struct Architecture: Sendable {
                 // An unknown class without a head of its own is the family's base model.
                 let mayBeBase = !configuration.isGGUF && chosen.task == .embedding
                 if !mayBeBase || stored.map({ self.names($0, isGGUF: false).isAlone(in: $0) }) != true {
-                    settings.obstacles.append("model class \(named.printable)")
+                    settings.obstacles.append(.modelClass(named))
                 }
             }
         }

@@ -77,7 +77,7 @@ extension ForecastSettings {
         }
         let kind = told["tokenizer_class"]?.string ?? "none"
         if kind != "MeanScaleUniformBins" || told["model_type"]?.string != "seq2seq" {
-            settings.obstacles.append("series as \(kind.printable)")
+            settings.refuse("series as", kind)
         }
         horizon = try fields.size("prediction_length")
         method = .paths(try Paths(fields))
@@ -138,7 +138,7 @@ extension ForecastSettings.Quantiles {
         let told = fields.told
         size = try fields.size("input_patch_size", atMost: 4096)
         let stride = try fields.size("input_patch_stride", else: size)
-        if stride != size { settings.obstacles.append("patches of \(size) values every \(stride)") }
+        if stride != size { settings.refuse("patches of", "\(size) values every \(stride)") }
         levels = told["quantiles"]?.array?.compactMap(\.double) ?? []
         guard let first = levels.first, let last = levels.last, levels.count <= 1000, first > 0, last < 1,
             zip(levels, levels.dropFirst()).allSatisfy({ $0 < $1 }),

@@ -7,7 +7,7 @@ extension ModelDescription {
         let shapes = Set(layers.map { $0.attention?.shape(window: nil) })
         guard shapes.count == 1, distances == nil,
             layers.allSatisfy({ $0.attention != nil && $0.attention?.source == nil && $0.recurrence == nil })
-        else { return settings.obstacles.append("is_causal false") }
+        else { return settings.refuse("is_causal", "false") }
         isCausal = false
         eachAttention { if let window = $0.window { $0.window = window + 1 } }
     }

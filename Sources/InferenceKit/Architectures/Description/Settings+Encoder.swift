@@ -15,7 +15,7 @@ extension Settings {
         let headSize = try need(c.headSize, "head_dim")
         let positions = try need(c.maxPositions, "max_position_embeddings")
         if let kind = text("position_embedding_type"), kind != "absolute" {
-            obstacles.append("position_embedding_type \(kind.printable)")
+            refuse("position_embedding_type", kind)
         }
         let norm = ModelDescription.Norm(
             kind: .layer(hasBias: true), epsilon: Float(epsilon("layer_norm_eps") ?? usual))

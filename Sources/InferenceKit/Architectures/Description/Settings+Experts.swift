@@ -62,7 +62,7 @@ extension Settings {
             routing.groups?.counted = 1
         case 2: routing.scores = .sigmoid
         case 3: routing.scores = .softmaxOfChosen
-        case let kind: obstacles.append("expert_gating_func \(kind)")
+        case let kind: refuse("expert_gating_func", "\(kind)")
         }
         routing.renormalizes = flag("norm_topk_prob") ?? false
         routing.hasChoiceBias = (0..<(c.layers ?? 0)).contains { stores("blk.\($0).exp_probs_b.bias") ?? false }
@@ -79,7 +79,7 @@ extension Settings {
                 throw .malformed(path, "mlp_layer_types has \(listed.count) layers")
             }
             if let other = listed.first(where: { !["sparse", "dense"].contains($0) }) {
-                obstacles.append("mlp_layer_types \(other.printable)")
+                refuse("mlp_layer_types", other)
             }
             return listed.prefix(count).map { $0 == "sparse" }
         }
@@ -89,7 +89,7 @@ extension Settings {
         }
         for frequency in flags.map({ $0.prefix(count) }) ?? [value("moe_layer_freq") ?? 1][...]
         where frequency.double != 1 && (flags == nil || frequency.double != 0) {
-            obstacles.append("moe_layer_freq \(frequency.text())")
+            refuse("moe_layer_freq", frequency.text())
         }
         let dense = place("first_k_dense_replace") ?? (flags == nil ? usual : 0)
         return (0..<count).map { $0 >= dense && flags?[$0].double != 0 }
@@ -98,7 +98,7 @@ extension Settings {
     /// Notes a setting that must be another one to be run.
     mutating func expect(_ name: String, _ wanted: String) {
         guard !isGGUF, let told = text(name), told != wanted else { return }
-        obstacles.append("\(name) \(told.printable)")
+        refuse(name, told)
     }
 
     /// The width of one expert, which old files of GGUF do not have: then all that are used are as wide as a block.

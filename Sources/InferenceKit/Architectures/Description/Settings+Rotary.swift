@@ -41,7 +41,7 @@ extension Settings {
             let factor = try atLeastOne("factor", scope)
             rotary.base *= factor
             rotary.scaling = .linear(factor: pow(factor, 2 / Double(rotated)))
-            if scope.has("mixed_b") { obstacles.append("rope_scaling with mixed_b") }
+            if scope.has("mixed_b") { refuse("rope_scaling with mixed_b") }
         } else {
             rotary.scaling = try scaling(type, scope, rotated: rotated)
         }
@@ -75,7 +75,7 @@ extension Settings {
         case "longrope", "su":
             return try long(scope, try need(outer ?? original, "original_max_position_embeddings"), rotated)
         default:
-            obstacles.append("rope_scaling \(type.printable)")
+            refuse("rope_scaling", type)
             return .none
         }
     }

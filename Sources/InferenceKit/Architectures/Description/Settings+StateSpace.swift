@@ -155,7 +155,7 @@ extension Settings {
             case "mamba", "linear_attention":
                 model.layers[index].attention = nil
                 model.layers[index].recurrence = .space(try stateSpace(model.layers[index].norm, .hybrid))
-            default: obstacles.append("layers of \(kind.printable)")
+            default: refuse("layers of", kind)
             }
         }
     }

@@ -5,8 +5,8 @@ import ModelFormats
 struct Settings: SettingValues {
     let configuration: ModelConfiguration
     let members: JSONObject
-    /// What cannot be run, each a noun phrase.
-    var obstacles: [String] = []
+    /// What cannot be run.
+    var obstacles: [RunObstacle] = []
 
     /// The names of the stored tensors; nil if unknown.
     private let stored: Set<String>?
@@ -27,6 +27,11 @@ struct Settings: SettingValues {
     var fault: String? { noted.faults.first }
 
     func note(_ fault: String) { noted.faults.append(fault) }
+
+    /// Notes a setting that is not implemented.
+    ///
+    /// - Parameter value: nil where the setting alone says it.
+    mutating func refuse(_ name: String, _ value: String? = nil) { obstacles.append(.setting(name, value)) }
 
     /// An object among them; nil if there is none.
     func scope(_ key: String) -> SettingScope? { object(key).map { SettingScope(key, $0, noted) } }
@@ -102,7 +107,7 @@ struct Settings: SettingValues {
     {
         guard let named else { return usual }
         guard let known = Self.activations[named] else {
-            obstacles.append("activation \(named.printable)")
+            refuse("activation", named)
             return usual
         }
         return known

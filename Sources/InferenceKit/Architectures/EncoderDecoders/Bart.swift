@@ -23,7 +23,7 @@ extension Architecture {
         ], names: .bart
     ) { settings throws(AIError) in
         for key in ["normalize_before", "add_final_layer_norm", "static_position_embeddings"]
-        where settings.flag(key) == true { settings.obstacles.append("\(key) true") }
+        where settings.flag(key) == true { settings.refuse(key, "true") }
         return try settings.bart(norms: .after)
     }
 
@@ -38,7 +38,7 @@ extension Architecture {
         for (key, usual) in [
             ("normalize_before", true), ("add_final_layer_norm", true), ("normalize_embedding", true),
             ("static_position_embeddings", false),
-        ] where settings.flag(key) ?? usual != usual { settings.obstacles.append("\(key) \(!usual)") }
+        ] where settings.flag(key) ?? usual != usual { settings.refuse(key, "\(!usual)") }
         var d = try settings.bart(norms: .before)
         d.languages = .tokens
         return d

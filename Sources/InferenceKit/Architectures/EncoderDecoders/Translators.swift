@@ -16,7 +16,7 @@ extension Architecture {
         for (key, usual) in [
             ("normalize_before", false), ("add_final_layer_norm", false), ("normalize_embedding", false),
             ("share_encoder_decoder_embeddings", true), ("static_position_embeddings", true),
-        ] where settings.flag(key) ?? usual != usual { settings.obstacles.append("\(key) \(!usual)") }
+        ] where settings.flag(key) ?? usual != usual { settings.refuse(key, "\(!usual)") }
         var d = try settings.likeBart(norms: .after) { $0.embedding.sinusoids = .init(periods: .byWidth) }
         d.languages = .mark
         return d
@@ -49,7 +49,7 @@ extension Architecture {
         for (key, usual) in [
             ("normalize_before", true), ("add_final_layer_norm", true), ("normalize_embedding", false),
             ("static_position_embeddings", true),
-        ] where settings.flag(key) ?? usual != usual { settings.obstacles.append("\(key) \(!usual)") }
+        ] where settings.flag(key) ?? usual != usual { settings.refuse(key, "\(!usual)") }
         return try settings.likeBart(norms: .before) { $0.embedding.sinusoids = .init(periods: .byWidth) }
     }
 }

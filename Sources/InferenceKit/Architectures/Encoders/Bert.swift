@@ -105,7 +105,7 @@ extension Architecture {
             throw .malformed(settings.path, "num_hidden_groups is \(groups) of \(model.layers.count) layers")
         }
         if let inner = settings.count("inner_group_num"), inner > 1 {
-            settings.obstacles.append("inner_group_num \(inner)")
+            settings.refuse("inner_group_num", "\(inner)")
         }
         // As the reference rounds.
         let size = Double(model.layers.count) / Double(groups)
@@ -140,7 +140,7 @@ extension Architecture {
             throw .malformed(settings.path, "max_position_embeddings leaves no positions")
         }
         let (rows, buckets) = (settings.count("relative_attention_num_buckets") ?? 32, 32)
-        if rows < buckets { settings.obstacles.append("relative_attention_num_buckets \(rows)") }
+        if rows < buckets { settings.refuse("relative_attention_num_buckets", "\(rows)") }
         model.distances = .init(rows: rows, buckets: .halves(count: buckets, furthest: 128))
         return model
     }

@@ -9,7 +9,7 @@ extension Architecture {
     ) { settings throws(AIError) in
         let kinds = settings.scoreKinds
         var model = try settings.deberta(factor: 1 + kinds.count)
-        if settings.flag("talking_head") == true { settings.obstacles.append("talking_head true") }
+        if settings.flag("talking_head") == true { settings.refuse("talking_head", "true") }
         model.eachAttention { $0.hasKeyBias = false }
         guard settings.flag("relative_attention") == true else { return model }
         model.distances = .init(
@@ -26,7 +26,7 @@ extension Architecture {
         let kinds = Set(settings.scoreKinds).intersection(["c2p", "p2c"])
         var model = try settings.deberta(factor: 1 + kinds.count)
         if let size = settings.countIfAny("conv_kernel_size") {
-            settings.obstacles.append("conv_kernel_size \(size)")
+            settings.refuse("conv_kernel_size", "\(size)")
         }
         guard settings.flag("relative_attention") == true else { return model }
         let reach = try settings.reach(model)
@@ -71,7 +71,7 @@ extension Settings {
         model.embedding.types = countIfAny("type_vocab_size")
         if flag("position_biased_input") == false { model.embedding.positions = nil }
         if let narrow = count("embedding_size"), narrow != model.width {
-            obstacles.append("embedding_size \(narrow)")
+            refuse("embedding_size", "\(narrow)")
         }
         model.eachAttention { $0.scale = 1 / Float($0.headSize * factor).squareRoot() }
         return model

@@ -30,7 +30,7 @@ extension Architecture {
             model.embedding.positionOffset = offset
             model.maxPositions = max(1, model.maxPositions - offset)
             model.eachAttention { $0.rotary = nil }
-        case let kind: settings.obstacles.append("position_embedding_type \(kind.printable)")
+        case let kind: settings.refuse("position_embedding_type", kind)
         }
         if settings.flag("token_dropout") == true {
             let mask = settings.place("mask_token_id")

@@ -30,7 +30,7 @@ extension ModelClass {
         case "bos": head.rows = .first
         case "mean": head.rows = .mean
         case "late": head.rows = .meanOfOutputs
-        case let kind: settings.obstacles.append("classifier_pooling \(kind.printable)")
+        case let kind: settings.refuse("classifier_pooling", kind)
         }
         return head
     }

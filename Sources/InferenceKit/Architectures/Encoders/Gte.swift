@@ -12,10 +12,10 @@ extension Architecture {
         let isNew = settings.configuration.modelType == "new"
         var model = try settings.rotaryEncoder(base: isNew ? 10_000 : 160_000, types: 1)
         if isNew, let kind = settings.text("position_embedding_type"), kind != "rope" {
-            settings.obstacles.append("position_embedding_type \(kind.printable)")
+            settings.refuse("position_embedding_type", kind)
         }
         if let kind = settings.text("layer_norm_type"), kind != "layer_norm" {
-            settings.obstacles.append("layer_norm_type \(kind.printable)")
+            settings.refuse("layer_norm_type", kind)
         }
         settings.refuse(["logn_attention_scale"]) { $0.flag($1) == true }
         let activation = settings.activation(settings.configuration.activation, default: .gelu)

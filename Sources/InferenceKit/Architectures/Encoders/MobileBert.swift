@@ -22,7 +22,7 @@ extension Architecture {
     ) { settings throws(AIError) in
         var model = try settings.encoder(activation: settings.configuration.activation ?? "relu")
         if let kind = settings.text("normalization_type"), kind != "no_norm" {
-            settings.obstacles.append("normalization_type \(kind.printable)")
+            settings.refuse("normalization_type", kind)
         }
         let norm = ModelDescription.Norm(kind: .affine, epsilon: 0)
         let (table, hasNeighbours) = (
@@ -38,7 +38,7 @@ extension Architecture {
             bottleneck = .init(
                 width: settings.count("intra_bottleneck_size") ?? 128, hasQueries: !isNarrow)
             if !isNarrow, settings.flag("key_query_shared_bottleneck") == false {
-                settings.obstacles.append("key_query_shared_bottleneck false")
+                settings.refuse("key_query_shared_bottleneck", "false")
             }
         }
         let blocks = settings.count("num_feedforward_networks") ?? 4

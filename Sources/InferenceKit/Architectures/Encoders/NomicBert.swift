@@ -57,7 +57,7 @@ extension Settings {
     /// Adds the settings for which something holds to the obstacles.
     mutating func refuse(_ keys: [String], where isForeign: (Settings, String) -> Bool) {
         for key in keys where isForeign(self, key) {
-            obstacles.append("\(key) \(value(key)?.text() ?? "")".printable)
+            refuse(key, value(key)?.text())
         }
     }
 }

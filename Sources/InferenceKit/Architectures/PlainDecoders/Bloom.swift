@@ -10,7 +10,7 @@ extension Architecture {
         var model = try settings.plainDecoder(inner: nil, activation: .geluTanh)
         // Its other settings are of training, but for this one.
         let key = "apply_residual_connection_post_layernorm"
-        if settings.flag(key) == true { settings.obstacles.append(key) }
+        if settings.flag(key) == true { settings.refuse(key) }
         model.embedding.norm = model.finalNorm
         model.head?.isTied = settings.isTied(default: true)
         try settings.slope(&model)

@@ -15,7 +15,7 @@ extension Architecture {
         let epsilon = settings.epsilon("layer_norm_epsilon") ?? settings.epsilon("layer_norm_eps") ?? 1e-5
         let norm = ModelDescription.Norm(kind: .layer(hasBias: true), epsilon: Float(epsilon))
         if settings.flag("scale_attn_by_inverse_layer_idx") == true {
-            settings.obstacles.append("scale_attn_by_inverse_layer_idx")
+            settings.refuse("scale_attn_by_inverse_layer_idx")
         }
         let attention = ModelDescription.Attention(
             heads: heads, kvHeads: heads, headSize: headSize,

@@ -12,15 +12,15 @@ extension Architecture {
         model.setNorms(.init(kind: .layer(hasBias: false), epsilon: model.layers[0].norm.epsilon))
         model.head?.isTied = settings.isTied(default: true)
         if let type = settings.scope("attn_config")?.text("attn_type"), type != "multihead_attention" {
-            settings.obstacles.append("attn_type \(type.printable)")
+            settings.refuse("attn_type", type)
         }
         for (key, usual) in [("no_bias", true)] where settings.flag(key) == !usual {
-            settings.obstacles.append("\(key) \(!usual)")
+            settings.refuse(key, "\(!usual)")
         }
         let attention = settings.scope("attn_config")
         for (key, usual) in [("alibi", true), ("qk_ln", false), ("prefix_lm", false)]
         where attention?.flag(key) == !usual {
-            settings.obstacles.append("\(key) \(!usual)")
+            settings.refuse(key, "\(!usual)")
         }
         let (limit, scale) = (attention?.positive("clip_qkv"), attention?.positive("softmax_scale"))
         model.eachAttention {

@@ -14,12 +14,12 @@ extension Architecture {
         let positions = try settings.need(c.maxPositions, "max_position_embeddings")
         // OPT-350m has a narrower embedding, and norms after each half.
         if let narrow = settings.count("word_embed_proj_dim"), narrow != width {
-            settings.obstacles.append("word_embed_proj_dim \(narrow)")
+            settings.refuse("word_embed_proj_dim", "\(narrow)")
         }
         for (key, usual) in [
             ("do_layer_norm_before", true), ("layer_norm_elementwise_affine", true),
             ("_remove_final_layer_norm", false),
-        ] where settings.flag(key) == !usual { settings.obstacles.append("\(key) \(!usual)") }
+        ] where settings.flag(key) == !usual { settings.refuse(key, "\(!usual)") }
         let hasBias = settings.flag("enable_bias") ?? true
         let norm = ModelDescription.Norm(kind: .layer(hasBias: true), epsilon: 1e-5)
         let attention = ModelDescription.Attention(
