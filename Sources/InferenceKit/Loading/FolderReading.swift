@@ -79,7 +79,7 @@ struct FolderReading: Sendable {
             if sources.formats.isEmpty { obstacles = ["no weights"] }
         }
         if let configuration = sources.configuration {
-            let stored = sources.weights.map { Set($0.tensors.map { TensorSource.plain($0.name) }) }
+            let stored = sources.weights.map { Set($0.tensors.map { TensorList.plain($0.name) }) }
             obstacles += Architectures.obstacles(configuration, stored: stored)
             obstacles += configuration.faults.map { "\(Path.name(configuration.path)): \($0)" }
             if let missing = missingLayers(sources.weights, configuration) { obstacles.append(missing) }
@@ -161,7 +161,7 @@ struct FolderReading: Sendable {
         else {
             throw .unsupported(folder, "\(obstacles.joined(separator: ", ")) cannot be run yet")
         }
-        let stored = Set(weights.tensors.map { TensorSource.plain($0.name) })
+        let stored = Set(weights.tensors.map { TensorList.plain($0.name) })
         let (description, names, _) = try architecture.describe(configuration, stored: stored)
         return (configuration, description, names, weights)
     }
