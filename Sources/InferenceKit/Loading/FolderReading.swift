@@ -9,7 +9,7 @@ struct FolderReading: Sendable {
     let tokenizer: Tokenizer?
     /// Why there is no tokenizer.
     private let tokenizerFault: AIError?
-    let memory: MemoryEstimate
+    let memory: ModelMemory
     /// Noun phrases: `architecture gpt2`, `GGUF weights (model.gguf)`.
     let obstacles: [String]
     /// Seconds that reading took.
@@ -39,7 +39,7 @@ struct FolderReading: Sendable {
         sources.tokenizerKind = tokenizer?.kind ?? sources.tokenizerKind
         if let obstacle { sources.faults.append(obstacle) }
         obstacles = Self.obstacles(sources) + Self.directions(folder, sources)
-        memory = ModelSummary(sources, batch: Workspace.usualRows).memory
+        memory = ModelMemory(sources, sentences: Self.modules(folder, sources))
         self.sources = sources
         seconds = Clock.seconds - start
     }
@@ -117,6 +117,14 @@ struct FolderReading: Sendable {
         return quantization.isMLX ? WeightFormats.missing(weights, isMLX: true).map { "\($0) weights" } : []
     }
 
+    /// How texts become vectors, for the estimate of memory. Of a GGUF file its header says so, which would be read again
+    /// for it: the head of such a model, which is not run, counts too.
+    private static func modules(_ folder: String, _ sources: ModelSources) -> SentenceModules? {
+        guard sources.configuration?.isGGUF == false else { return nil }
+        // What is wrong with them is told when the model is opened.
+        return (try? SentenceModules.read(folder: folder)) ?? nil
+    }
+
     /// How texts become vectors, if the files say.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` for modules that cannot be run, ``ErrorCode/malformedModel``.
@@ -167,12 +175,8 @@ struct FolderReading: Sendable {
     }
 
     /// - Throws: ``ErrorCode/insufficientMemory``.
-    func checkMemory(_ options: ModelOptions, context: Int, _ d: ModelDescription) throws(AIError) {
-        let bits = options.usedCacheFormat.bits
-        // The settings do not say of every model what its texts take.
-        let needed = max(
-            memory.bytes(context: context, cacheBits: bits),
-            memory.weightsBytes.addedClamped(d.scratchBytes(context: context, cacheBits: bits)))
+    func checkMemory(_ options: ModelOptions, context: Int) throws(AIError) {
+        let needed = memory.bytes(context: context, format: options.usedCacheFormat)
         let available: Int64
         if let given = options.availableMemory {
             available = given

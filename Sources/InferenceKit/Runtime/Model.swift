@@ -6,6 +6,8 @@ final class Model: Sendable {
     let description: ModelDescription
     /// The tensors of its files that are not its own.
     let beside: [String]
+    /// Bytes of the tensors that it was made of.
+    let weightsBytes: Int64
     private let embedding: EmbeddingBlock
     private let inputs: LayerInputsBlock?
     private let streams: StreamsBlock?
@@ -84,6 +86,7 @@ final class Model: Sendable {
         } else {
             head = nil
         }
+        weightsBytes = table.source.readBytes
         // Last: what is missing says more of a wrong description than what is left.
         beside = isWhole ? try table.tensorsBeside() : []
     }
