@@ -106,11 +106,6 @@ import Testing
         #expect(with.ids == without.ids && with.draftedTokens > 0 && without.draftedTokens == 0)
     }
 
-    @Test(arguments: models) func theEstimateCountsTheStates(name: String) throws {
-        let model = try open(name)
-        #expect(model.configuration.states.numbers == Int64(model.model.description.stateSize))
-    }
-
     @Test(arguments: [
         ("linear_num_value_heads", 3 as JSON, "3 value heads are not divisible by 2 key heads"),
         ("linear_conv_kernel_dim", 9, "a convolution of 9 positions is not one of 1 to 8"),

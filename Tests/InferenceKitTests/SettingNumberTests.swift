@@ -46,8 +46,13 @@ import Testing
             _ = MemoryNeed(weightsBytes: .max, configuration: configuration)
             guard let architecture = Architectures.of(configuration) else { return }
             let d = try architecture.describe(configuration, stored: nil).description
-            _ = d.scratchBytes(context: .max, cacheBits: 32)
-            _ = d.limited(to: 4096).scratchBytes(context: 4096, cacheBits: 16)
+            for (texts, context) in [(1, 4096), (4, 1), (Int.max, Int.max)] {
+                for format in KeyValueFormat.allCases {
+                    let use = d.memory(
+                        weights: 1, isPacked: true, texts: texts, context: context, format: format)
+                    #expect(use.made >= 0 && use.cache >= 0 && use.states >= 0 && use.scratch >= 0)
+                }
+            }
         } catch {
             #expect(error.exitStatus == 7 && !error.message.isEmpty, "\(error.message)")
         }

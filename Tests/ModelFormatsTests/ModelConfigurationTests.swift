@@ -127,18 +127,18 @@ import Testing
 
     @Test func memoryIsWeightsCacheAndActivations() throws {
         let c = try #require(try ModelConfiguration.read(folder: Fixtures.path("tiny-shakespeare")))
-        let estimate = MemoryEstimate(weightsBytes: 1000, configuration: c, batch: 1)
+        let estimate = MemoryEstimate(weightsBytes: 1000, configuration: c)
         // Two caches, 4 layers, 2 heads of 32, float32.
         #expect(estimate.cacheBytesPerPosition == Int64(2 * 4 * 2 * 32 * 4))
         // Kept as float16 unless said otherwise.
-        #expect(estimate.bytes(context: 11) - estimate.bytes(context: 1) == 10 * 2 * 4 * 2 * 32 * 2)
-        let exact = estimate.bytes(context: 11, cacheBits: 32) - estimate.bytes(context: 1, cacheBits: 32)
+        #expect(estimate.bytes(context: 266) - estimate.bytes(context: 256) == 10 * 2 * 4 * 2 * 32 * 2)
+        let exact = estimate.bytes(context: 266, cacheBits: 32) - estimate.bytes(context: 256, cacheBits: 32)
         #expect(exact == 10 * 2 * 4 * 2 * 32 * 4)
         let absurd = try parse(
             #"{"model_type":"llama","hidden_size":16777216,"num_attention_heads":1,"num_hidden_layers":16777216,"intermediate_size":16777216}"#
         )
         #expect(
-            MemoryEstimate(weightsBytes: .max, configuration: absurd, batch: 256).bytes(context: Int(Int32.max))
+            MemoryEstimate(weightsBytes: .max, configuration: absurd).bytes(context: Int(Int32.max))
                 == .max)
     }
 

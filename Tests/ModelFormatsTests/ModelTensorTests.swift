@@ -212,9 +212,10 @@ import Testing
         let off = try cache(#"{"model_type":"qwen2",\#(sizes),"sliding_window":8,"use_sliding_window":false}"#)
         #expect(off.fullLayers == 6)
         let configuration = try ModelConfiguration(
-            try JSON.parse(#"{"model_type":"mistral",\#(sizes),"sliding_window":8}"#), path: "config.json")
-        let memory = MemoryEstimate(weightsBytes: 0, configuration: configuration, batch: 1)
-        #expect(memory.bytes(context: 100) == memory.bytes(context: 8))
+            try JSON.parse(#"{"model_type":"x",\#(sizes),"sliding_window":8,"sliding_window_pattern":7}"#),
+            path: "config.json")
+        let memory = MemoryEstimate(weightsBytes: 0, configuration: configuration)
+        #expect(memory.bytes(context: 1000) == memory.bytes(context: 256))
     }
 
     @Test func theDecoderOfAModelWithSeveralPartsIsRead() throws {

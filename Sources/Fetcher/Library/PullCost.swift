@@ -26,7 +26,7 @@ package struct PullCost: Sendable {
         var largest: (need: MemoryNeed, variant: ModelVariant, plan: Int)?
         for (index, plan) in plans.enumerated() {
             guard let variant = plan.largestVariant else { continue }
-            let need = try plan.memoryNeed(of: variant)
+            let need = try plan.memoryNeed(of: variant, by: workspace.memoryRule)
             if need.bytes > largest?.need.bytes ?? -1 { largest = (need, variant, index) }
         }
         memory = largest

@@ -32,8 +32,11 @@ extension PullPlan {
 
     /// The memory needed to run a variant. `config.json` is used only if cached: an estimate fetches nothing, and the
     /// Hub would count a download.
-    package func memoryNeed(of variant: ModelVariant) throws(AIError) -> MemoryNeed {
-        MemoryNeed(weightsBytes: variant.sizeBytes, configuration: try cachedConfiguration())
+    package func memoryNeed(of variant: ModelVariant, by rule: MemoryRule) throws(AIError) -> MemoryNeed {
+        guard let configuration = try cachedConfiguration() else {
+            return MemoryNeed(weightsBytes: variant.sizeBytes)
+        }
+        return rule.need(variant.sizeBytes, configuration)
     }
 
     /// The largest variant among its files; nil if there is none.

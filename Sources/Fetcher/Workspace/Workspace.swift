@@ -1,5 +1,6 @@
 package import Catalog
 package import HubCore
+package import ModelFormats
 
 /// The parts for one cache and one Hub: layout, catalog, client. The base of the command line and the library.
 package final class Workspace: Sendable {
@@ -13,6 +14,8 @@ package final class Workspace: Sendable {
     /// The error in the environment's endpoint; thrown when the Hub is needed.
     private let endpointFault: AIError?
     package let isOffline: Bool
+    /// What running a model takes.
+    package let memoryRule: MemoryRule
     /// The Xet folder of Python's client; nil if it does not belong to the given cache.
     package let xet: XetFolder?
     private let log: @Sendable (String) -> Void
@@ -34,12 +37,14 @@ package final class Workspace: Sendable {
     ///
     /// - Parameters:
     ///   - opensCatalog: false if the catalog is not needed; then there is none, and no error.
+    ///   - memory: what running a model takes, as the engine of whoever opens this counts it.
     ///   - onCatalogFault: called when the open catalog fails; nil uses ``notice``.
     /// - Throws: only for invalid settings. An unusable catalog only sets ``catalogFault``, because the cache does not
     ///   depend on it.
     package init(
         environment: HubEnvironment = .process, cacheDirectory: String? = nil, configuration: HFConfiguration,
-        isOffline: Bool, opensCatalog: Bool = true, log: @escaping @Sendable (String) -> Void = { _ in },
+        isOffline: Bool, opensCatalog: Bool = true, memory: MemoryRule = .configured,
+        log: @escaping @Sendable (String) -> Void = { _ in },
         notice: @escaping @Sendable (String) -> Void = { _ in },
         onCatalogFault: (@Sendable (AIError) -> Void)? = nil
     ) {
@@ -51,6 +56,7 @@ package final class Workspace: Sendable {
             (self.configuration, endpointFault) = (configuration, error)
         }
         self.isOffline = isOffline
+        memoryRule = memory
         self.log = log
         self.notice = notice
         xet = cacheDirectory == nil ? XetFolder(path: environment.xetDirectory) : nil

@@ -1,5 +1,6 @@
 import Fetcher
 import HubCore
+import InferenceKit
 import ModelFormats
 
 extension Context {
@@ -30,7 +31,7 @@ extension Context {
         let workspace = try await Blocking.run {
             let workspace = Workspace(
                 environment: environment, cacheDirectory: cacheDir, configuration: configuration,
-                isOffline: isOffline, opensCatalog: opensCatalog,
+                isOffline: isOffline, opensCatalog: opensCatalog, memory: RunnableModels.memoryRule,
                 log: { message in output.debug(message) }, notice: { message in output.warning(message) },
                 onCatalogFault: tellOfCatalog)
             if joinsGroup, try workspace.layout.sharingGroup() != nil { Umask.shareWithGroup() }

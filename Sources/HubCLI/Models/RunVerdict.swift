@@ -74,8 +74,8 @@ struct MachineRunner: Sendable {
 
     init(_ registry: [String: RegistryEntry] = [:]) throws(AIError) {
         memoryTotal = try Machine.memory().total
-        // The rule of MemoryNeed: a fifth more than the weights.
-        var runner = ModelRunner(engine: RunnableModels.supported, mostWeightBytes: memoryTotal / 6 * 5)
+        var runner = ModelRunner(
+            engine: RunnableModels.supported, mostWeightBytes: MemoryNeed.mostWeights(in: memoryTotal))
         runner.entries = registry
         self.runner = runner
     }

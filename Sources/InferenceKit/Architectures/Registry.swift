@@ -65,6 +65,11 @@ enum Architectures {
         return isJina ? .jinaV3 : forecasts(configuration) ? .chronos : byModelType[type]
     }
 
+    /// The same, or that of the decoder in a model that also sees or hears, and is not run; nil if there is none for it.
+    static func textSide(of configuration: ModelConfiguration) -> Architecture? {
+        of(configuration) ?? (configuration.isGGUF ? nil : configuration.decoderType.flatMap { byModelType[$0] })
+    }
+
     /// Whether a model reads series of numbers.
     static func forecasts(_ configuration: ModelConfiguration) -> Bool {
         configuration.modelType == Architecture.chronos.calledLike

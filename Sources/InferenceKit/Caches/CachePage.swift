@@ -10,8 +10,7 @@ final class CachePage: @unchecked Sendable {
     private let valueBytes: Int
 
     init(_ format: hub_cache_format, _ shape: KeyValueCache.LayerShape) {
-        keyBytes = hub_page_bytes(format, shape.kvHeads, shape.headSize)
-        valueBytes = hub_page_bytes(format, shape.kvHeads, shape.valueSize)
+        (keyBytes, valueBytes) = shape.pageBytes(format)
         (keys, values) = (Self.zeroed(keyBytes), Self.zeroed(valueBytes))
     }
 
@@ -22,6 +21,9 @@ final class CachePage: @unchecked Sendable {
         keys.copyMemory(from: other.keys, byteCount: keyBytes)
         values.copyMemory(from: other.values, byteCount: valueBytes)
     }
+
+    /// Bytes of keys and values.
+    var bytes: Int { keyBytes + valueBytes }
 
     deinit {
         free(keys)

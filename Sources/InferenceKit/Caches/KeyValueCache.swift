@@ -2,16 +2,6 @@ import CKernels
 
 /// The keys and values of one sequence in every layer, in pages. Used by one thread at a time.
 final class KeyValueCache {
-    /// What a layer keeps of a position.
-    struct LayerShape: Sendable, Hashable {
-        let kvHeads: Int
-        let headSize: Int
-        /// Numbers of a head of values.
-        let valueSize: Int
-        /// Positions that are seen; nil for all.
-        let window: Int?
-    }
-
     let format: hub_cache_format
     /// The number of positions it can hold.
     let capacity: Int
@@ -28,6 +18,10 @@ final class KeyValueCache {
     private let valueTable: UnsafeMutableBufferPointer<UnsafeRawPointer?>
     /// Where each layer with a window begins; the pages before are gone.
     private var firstPages: [Int]
+    /// Bytes of all pages, those that other caches share included,
+    private(set) var bytes = 0
+    /// and the most that there were at once.
+    private(set) var mostBytes = 0
 
     private static let page = Int(HUB_PAGE)
 
@@ -125,6 +119,8 @@ final class KeyValueCache {
     }
 
     private func set(_ place: Int, _ page: CachePage?) {
+        bytes += (page?.bytes ?? 0) - (pages[place]?.bytes ?? 0)
+        mostBytes = max(mostBytes, bytes)
         pages[place] = page
         keyTable[place] = page.map { UnsafeRawPointer($0.keys) }
         valueTable[place] = page.map { UnsafeRawPointer($0.values) }

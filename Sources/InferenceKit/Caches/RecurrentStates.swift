@@ -1,4 +1,5 @@
 import CKernels
+import ModelFormats
 
 /// What the recurrent layers of one sequence remember, and some earlier states to go back to. Used by one thread at a time.
 ///
@@ -17,12 +18,27 @@ final class RecurrentStates {
     /// Memory for the next state.
     private var spare: FloatBuffer?
 
+    /// Earlier states that a text keeps that goes on.
+    static let usualCheckpoints = 3
+
     /// nil for a model without recurrent layers.
     ///
     /// - Parameter most: earlier states that are kept.
     init?(_ d: ModelDescription, keeping most: Int) {
         guard d.stateSize > 0 else { return nil }
         (size, self.most) = (d.stateSize, most)
+    }
+
+    /// Bytes of the states that there are, and of the room for the next one.
+    var bytes: Int {
+        let all = checkpoints.map(\.state) + [current, spare].compactMap { $0 }
+        return Set(all.map(\.start)).count * size * MemoryLayout<Float>.stride
+    }
+
+    /// The most bytes that a text of this length takes; at most `Int64.max`. Where as many states are kept as may be, a
+    /// place that becomes free is the room for the next one.
+    static func mostBytes(_ d: ModelDescription, length: Int, keeping most: Int = usualCheckpoints) -> Int64 {
+        Int64(d.stateSize).multipliedClamped(by: 4 * Int64(min(length, most + 1)))
     }
 
     /// Rows of a prompt from which on their beginning is kept.

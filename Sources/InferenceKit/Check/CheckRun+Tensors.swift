@@ -43,7 +43,7 @@ extension CheckRun {
         }
         if configuration.quantization == nil { checkUnsaidPacking(grouped, part, shown(configuration.path)) }
         var known: [String: ModelTensor] = [:]
-        for tensor in grouped { known[TensorSource.plain(tensor.name)] = tensor }
+        for tensor in grouped { known[TensorList.plain(tensor.name)] = tensor }
         let type = configuration.modelType ?? "such a model"
         guard let needs = TensorNeeds(configuration, names: known.keys, isGGUF: part.gguf != nil) else {
             checkLikeness(configuration, known, part)

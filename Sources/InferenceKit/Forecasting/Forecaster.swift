@@ -32,7 +32,7 @@ public final class Forecaster: Sendable {
         guard d.encoder == nil || first.map({ $0 < d.vocabulary }) ?? false else {
             throw .malformed(configuration.path, "decoder_start_token_id is missing or not a token")
         }
-        try reading.checkMemory(options, context: d.maxPositions, d)
+        try reading.checkMemory(options, context: d.maxPositions)
         team = try ComputeTeam(threads: options.threads, kernels: options.kernels)
         model = try Model(d, names, try TensorSource(weights, configuration.quantization), team)
         workspace = Workspace(d, team: team, isExact: options.isExact)

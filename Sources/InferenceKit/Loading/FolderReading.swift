@@ -9,7 +9,7 @@ struct FolderReading: Sendable {
     let tokenizer: Tokenizer?
     /// Why there is no tokenizer.
     private let tokenizerFault: AIError?
-    let memory: MemoryEstimate
+    let memory: ModelMemory
     let obstacles: [RunObstacle]
     /// Seconds that reading took.
     let seconds: Double
@@ -36,7 +36,7 @@ struct FolderReading: Sendable {
             ? (nil, nil, nil) : Self.tokenizer(folder, sources)
         sources.tokenizerKind = tokenizer?.kind ?? sources.tokenizerKind
         obstacles = Self.obstacles(sources)
-        memory = ModelSummary(sources, batch: Workspace.usualRows).memory
+        memory = ModelMemory(sources, sentences: Self.modules(folder, sources))
         self.sources = sources
         seconds = Clock.seconds - start
     }
@@ -71,7 +71,7 @@ struct FolderReading: Sendable {
                 sources.isAdapter ? [.adapter] : sources.formats.isEmpty ? [.noWeights] : sources.formats.map(obstacle)
         }
         if let configuration = sources.configuration {
-            let stored = sources.weights.map { Set($0.tensors.map { TensorSource.plain($0.name) }) }
+            let stored = sources.weights.map { Set($0.tensors.map { TensorList.plain($0.name) }) }
             obstacles += Architectures.obstacles(configuration, stored: stored)
             obstacles += configuration.faults.map { .broken(file: Path.name(configuration.path), fault: $0) }
             if let missing = missingLayers(sources.weights, configuration) { obstacles.append(missing) }
@@ -119,6 +119,14 @@ struct FolderReading: Sendable {
         return WeightFormats.missing(weights, isMLX: configuration.quantization != nil).map { .elementType($0) }
     }
 
+    /// How texts become vectors, for the estimate of memory. Of a GGUF file its header says so, which would be read again
+    /// for it: the head of such a model, which is not run, counts too.
+    private static func modules(_ folder: String, _ sources: ModelSources) -> SentenceModules? {
+        guard sources.configuration?.isGGUF == false else { return nil }
+        // What is wrong with them is told when the model is opened.
+        return (try? SentenceModules.read(folder: folder)) ?? nil
+    }
+
     /// How texts become vectors, if the files say.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` for modules that cannot be run, ``ErrorCode/malformedModel``.
@@ -150,7 +158,7 @@ struct FolderReading: Sendable {
         guard obstacles.isEmpty, let configuration, let architecture = Architectures.of(configuration),
             let weights = sources.weights
         else { throw refusal }
-        let stored = Set(weights.tensors.map { TensorSource.plain($0.name) })
+        let stored = Set(weights.tensors.map { TensorList.plain($0.name) })
         let (description, names, _) = try architecture.describe(configuration, stored: stored)
         return (configuration, description, names, weights)
     }
@@ -169,12 +177,8 @@ struct FolderReading: Sendable {
     ///
     /// - Parameter context: in tokens.
     /// - Throws: ``ErrorCode/insufficientMemory``.
-    func checkMemory(_ options: ModelOptions, context: Int, _ d: ModelDescription) throws(AIError) {
-        let bits = options.usedCacheFormat.bits
-        // Settings alone do not give the memory for texts of every model, so the description's is compared.
-        let needed = max(
-            memory.bytes(context: context, cacheBits: bits),
-            memory.weightsBytes.addedClamped(d.scratchBytes(context: context, cacheBits: bits)))
+    func checkMemory(_ options: ModelOptions, context: Int) throws(AIError) {
+        let needed = memory.bytes(context: context, format: options.usedCacheFormat)
         let available: Int64
         if let given = options.availableMemory {
             available = given

@@ -42,10 +42,9 @@ struct LoadedModel: Sendable {
         }
         let sentences = try reading.sentences()
         var d = runnable.description
-        // Such models are often saved under the class that they were trained from.
-        if sentences != nil { (d.head, d.task) = (nil, .embedding) }
+        if sentences != nil { d = d.headless() }
         context = try Self.context(d, options)
-        try reading.checkMemory(options, context: context, d)
+        try reading.checkMemory(options, context: context)
         d = d.limited(to: context)
         team = try ComputeTeam(threads: options.threads, kernels: options.kernels)
         isExact = options.isExact

@@ -50,25 +50,25 @@ public struct ModelInspection: Sendable, Hashable {
     public let hasChatTemplate: Bool
     /// The obstacles to running it.
     public let obstacles: [RunObstacle]
-    private let memory: MemoryEstimate
+    private let memory: ModelMemory
 
     /// Whether this version can run it, memory aside.
     public var isSupported: Bool { obstacles.isEmpty }
     /// The most common element type: `BF16`.
     public var dominantDataType: String? { dataTypes.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key }
 
-    /// Bytes needed to run with a context of this many positions: weights, KV cache, activations. Too low if
-    /// ``cacheBytesPerPosition(as:)`` is unknown.
+    /// Bytes needed to run with a context of this many positions: weights, KV cache, what recurrent layers remember,
+    /// activations. Too low if ``cacheBytesPerPosition(as:)`` is unknown.
     ///
     /// - Parameters:
     ///   - context: nil for the default of ``LanguageModel/open(folder:options:)``.
     ///   - cacheFormat: how keys and values are cached.
     public func memoryBytes(context: Int? = nil, cacheFormat: KeyValueFormat = .f16) -> Int64 {
-        memory.bytes(context: max(0, context ?? usualContext), cacheBits: cacheFormat.bits)
+        memory.bytes(context: max(0, context ?? usualContext), format: cacheFormat)
     }
 
     /// The default context of ``LanguageModel/open(folder:options:)`` in positions.
-    public var usualContext: Int { min(contextLength ?? 2048, ModelOptions.defaultContext) }
+    public var usualContext: Int { memory.usualContext }
 
     /// Reads a folder; it may be a snapshot of the cache, made of links.
     ///
@@ -90,12 +90,14 @@ public struct ModelInspection: Sendable, Hashable {
                 ? try ModelSources.read(folder: path) : try ModelSources.read(file: path, size: status.size))
     }
 
-    init(_ reading: FolderReading) { self.init(reading.sources) }
+    init(_ reading: FolderReading) { self.init(reading.sources, reading.memory) }
 
     /// From sources read elsewhere: by ranges, from a Hub.
-    package init(_ sources: ModelSources) {
+    package init(_ sources: ModelSources) { self.init(sources, ModelMemory(sources)) }
+
+    private init(_ sources: ModelSources, _ memory: ModelMemory) {
         let c = sources.configuration
-        let summary = ModelSummary(sources, batch: Workspace.usualRows)
+        let summary = ModelSummary(sources)
         folder = sources.name
         file = sources.chosen
         architecture = c?.architectures.first
@@ -119,7 +121,7 @@ public struct ModelInspection: Sendable, Hashable {
         tokenizerKind = sources.tokenizerKind
         hasChatTemplate = sources.hasChatTemplate
         obstacles = FolderReading.obstacles(sources)
-        memory = summary.memory
+        self.memory = memory
     }
 
     /// About the share of the weights that a token is computed with: of experts those in use, and not the table of
@@ -134,6 +136,6 @@ public struct ModelInspection: Sendable, Hashable {
     /// Bytes of the KV cache per position in all layers: 0 for a model without one (an encoder, a recurrent one), nil if
     /// unknown.
     public func cacheBytesPerPosition(as format: KeyValueFormat = .f16) -> Int64? {
-        memory.cacheBytesPerPosition.map { MemoryEstimate.cacheBytes($0, bits: format.bits) }
+        memory.cacheBytesPerPosition(format)
     }
 }

@@ -13,16 +13,18 @@ package enum RunnableModels {
         return found == [.noTokenizer] ? found : found.filter { $0 != .noTokenizer }
     }
 
-    /// Bytes needed to run, as ``LanguageModel/open(folder:options:)`` counts them, and the number of positions.
-    ///
-    package static func memory(weightsBytes: Int64, _ configuration: ModelConfiguration, _ options: ModelOptions)
-        -> (
-            bytes: Int64, context: Int
-        )
-    {
-        let context = options.context ?? min(configuration.maxPositions ?? 2048, ModelOptions.defaultContext)
-        let estimate = MemoryEstimate(
-            weightsBytes: weightsBytes, configuration: configuration, batch: Workspace.usualRows)
-        return (estimate.bytes(context: context, cacheBits: options.usedCacheFormat.bits), context)
+    /// What running takes, as ``LanguageModel/open(folder:options:)`` counts it.
+    package static func memory(
+        weightsBytes: Int64, _ configuration: ModelConfiguration, _ options: ModelOptions = ModelOptions()
+    ) -> MemoryNeed {
+        let memory = ModelMemory(configuration, weightsBytes: weightsBytes)
+        guard memory.isKnown else { return MemoryNeed(weightsBytes: weightsBytes) }
+        let context = options.context ?? memory.usualContext
+        return MemoryNeed(
+            bytes: memory.bytes(context: context, format: options.usedCacheFormat), weightsBytes: weightsBytes,
+            context: context)
     }
+
+    /// The same with the usual options, for those who do not know this engine.
+    package static let memoryRule = MemoryRule { memory(weightsBytes: $0, $1) }
 }

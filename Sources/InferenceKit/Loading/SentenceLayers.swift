@@ -20,6 +20,8 @@ struct SentenceLayers: Sendable {
     private var layers: [Layer] = []
     /// The mapped files of the weights.
     private var files: [MappedFile] = []
+    /// Bytes of the tensors that they were made of.
+    private(set) var weightsBytes: Int64 = 0
     /// The length of the vectors.
     private(set) var width: Int
 
@@ -42,6 +44,7 @@ struct SentenceLayers: Sendable {
                     .norm(
                         weight: try source.vector("norm.weight", self.width),
                         bias: try source.vector("norm.bias", self.width)))
+                weightsBytes += source.readBytes
             case .dense(let folder, let outputs, let hasBias, let activation, let isResidual):
                 let source = try Self.weights(folder)
                 files += source.files
@@ -56,6 +59,7 @@ struct SentenceLayers: Sendable {
                     residual = outputs == columns ? .input : .projected(try linear("residual", hasBias: false))
                 }
                 layers.append(.dense(try linear("linear", hasBias: hasBias), activation, residual))
+                weightsBytes += source.readBytes
                 self.width = outputs
             }
         }
@@ -64,9 +68,25 @@ struct SentenceLayers: Sendable {
     }
 
     private static func weights(_ folder: String) throws(AIError) -> TensorSource {
+        try TensorSource(file: try file(folder))
+    }
+
+    /// The file with a layer's weights.
+    private static func file(_ folder: String) throws(AIError) -> String {
         let path = Path.join(folder, SafetensorsFolder.singleName)
-        guard try FileSystem.linkStatus(path) == nil else { return try TensorSource(file: path) }
-        return try TensorSource(file: Path.join(folder, TorchFolder.singleName))
+        return try FileSystem.linkStatus(path) == nil ? Path.join(folder, TorchFolder.singleName) : path
+    }
+
+    /// Bytes of the weights of layers, by their headers.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for a broken file, or the error of the failed system call.
+    static func weightsBytes(_ modules: SentenceModules) throws(AIError) -> Int64 {
+        var bytes: Int64 = 0
+        for layer in modules.layers {
+            guard let folder = layer.folder else { continue }
+            bytes = bytes.addedClamped(try StoredWeights(file: try file(folder)).tensorBytes)
+        }
+        return bytes
     }
 
     /// - Throws: ``ErrorCode/fileChanged`` if weights could not be read. Vectors computed since then may be wrong.

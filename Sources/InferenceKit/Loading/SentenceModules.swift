@@ -21,6 +21,14 @@ struct SentenceModules: Sendable, Hashable {
         case norm(folder: String)
         /// Length 1.
         case unit
+
+        /// Where its weights are; nil for none.
+        var folder: String? {
+            switch self {
+            case .dense(let folder, _, _, _, _), .norm(let folder): folder
+            case .unit: nil
+            }
+        }
     }
 
     /// The vectors of several follow each other.

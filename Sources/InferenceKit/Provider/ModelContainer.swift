@@ -83,7 +83,8 @@ public actor ModelContainer {
     private func open(_ folder: String) async -> Result<LanguageModel, AIError> {
         do throws(AIError) {
             let reading = try await ModelFolder.read(folder)
-            let needed = reading.inspection.memoryBytes(context: options.context)
+            let needed = reading.inspection.memoryBytes(
+                context: options.context, cacheFormat: options.usedCacheFormat)
             guard needed <= memoryLimit else {
                 throw AIError(
                     .insufficientMemory,

@@ -6,6 +6,8 @@ final class Model: Sendable {
     let description: ModelDescription
     /// The names of stored tensors that are not part of the model.
     let beside: [String]
+    /// Bytes of the tensors that it was made of.
+    let weightsBytes: Int64
     private let embedding: EmbeddingBlock
     private let inputs: LayerInputsBlock?
     private let streams: StreamsBlock?
@@ -84,6 +86,7 @@ final class Model: Sendable {
         } else {
             head = nil
         }
+        weightsBytes = table.source.readBytes
         // Checked last: a missing tensor says more about a wrong description than a tensor that is left over.
         beside = isWhole ? try table.tensorsBeside() : []
     }

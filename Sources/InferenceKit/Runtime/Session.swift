@@ -16,7 +16,7 @@ final class Session {
     init(_ model: Model, context: Int, format: KeyValueFormat) {
         (self.model, self.context) = (model, context)
         cache = KeyValueCache(model.description.cacheShapes, format: format.kernel, capacity: context)
-        states = RecurrentStates(model.description, keeping: StateConfiguration.checkpoints)
+        states = RecurrentStates(model.description, keeping: RecurrentStates.usualCheckpoints)
     }
 
     /// A text with the same beginning, whose keys and values both share until one of them writes.
@@ -66,6 +66,11 @@ final class Session {
         if !isSame(count) { truncate(to: 0) }
         length = max(ids.isEmpty ? 0 : length, count)
     }
+
+    /// Bytes of the keys and values: the most that there were at once, what is kept of an encoder's text included,
+    var mostCacheBytes: Int { cache.mostBytes + (cache.source?.kept?.mostBytes ?? 0) }
+    /// and of what recurrent layers remember.
+    var stateBytes: Int { states?.bytes ?? 0 }
 
     /// Whether a text of this length leaves the cached positions as they are.
     func isSame(_ count: Int) -> Bool { model.growsInPlace || model.isSame(length: length, max(length, count)) }

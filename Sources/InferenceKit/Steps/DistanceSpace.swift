@@ -1,4 +1,5 @@
 import CKernels
+import ModelFormats
 
 /// The scratch memory of vectors of distances.
 struct DistanceSpace {
@@ -8,11 +9,27 @@ struct DistanceSpace {
     let keys: FloatBuffer
     let queries: FloatBuffer
 
-    init(_ d: ModelDescription, queryWidth: Int) {
-        let lists = queryWidth * Self.stride(d.maxPositions)
-        projected = FloatBuffer((d.distances?.rows ?? 0) * queryWidth)
-        keys = FloatBuffer(lists)
-        queries = FloatBuffer(lists)
+    struct Size: Sendable, Hashable {
+        /// Numbers of the projected table,
+        let projected: Int
+        /// and of all lists of one kind.
+        let lists: Int
+
+        /// nil for a model without any.
+        init?(_ d: ModelDescription, queryWidth: Int) {
+            guard let distances = d.distances, distances.vectors != nil else { return nil }
+            projected = distances.rows * queryWidth
+            lists = queryWidth * DistanceSpace.stride(d.maxPositions)
+        }
+
+        /// Numbers in all.
+        var numbers: Int64 { Int64(lists).multipliedClamped(by: 2).addedClamped(Int64(projected)) }
+    }
+
+    init(_ size: Size) {
+        projected = FloatBuffer(size.projected)
+        keys = FloatBuffer(size.lists)
+        queries = FloatBuffer(size.lists)
     }
 
     /// Floats from one list to the next, for texts of up to a length.

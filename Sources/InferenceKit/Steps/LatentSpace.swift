@@ -7,33 +7,48 @@ struct LatentSpace {
     let queries: FloatBuffer
     /// What the heads give.
     let results: FloatBuffer
-    /// What the packed rows of all heads take.
-    let packedBytes: Int
 
-    /// nil for a model without any.
-    init?(_ d: ModelDescription, rows: Int) {
-        let all = Self.attentions(d)
-        guard !all.isEmpty else { return nil }
-        func most(_ number: (ModelDescription.Attention, ModelDescription.Latent) -> Int) -> Int {
-            all.map(number).max() ?? 0
+    /// Of a row.
+    struct Size: Sendable, Hashable {
+        let asked: Int
+        let queries: Int
+        let results: Int
+        let heads: Int
+        /// The most numbers of a head that are multiplied at once,
+        private let ofHead: Int
+        /// and those of all heads.
+        private let ofAll: Int
+
+        /// nil for a model without any.
+        init?(_ d: ModelDescription) {
+            let all = d.layers.compactMap(\.attention).compactMap { attention in
+                attention.latent.map { (attention, $0) }
+            }
+            guard !all.isEmpty else { return nil }
+            func most(_ number: (ModelDescription.Attention, ModelDescription.Latent) -> Int) -> Int {
+                all.map(number).max() ?? 0
+            }
+            asked = most { $1.queryRank ?? 0 }
+            queries = most { $0.heads * $1.headSize }
+            results = most { $0.heads * $1.valueSize }
+            heads = most { attention, _ in attention.heads }
+            ofHead = most { max($1.plain, $1.rank) }
+            ofAll = most { max($0.heads * $1.valueSize, $1.queryRank ?? 0) }
         }
-        asked = FloatBuffer(rows * most { $1.queryRank ?? 0 })
-        queries = FloatBuffer(rows * most { $0.heads * $1.headSize })
-        results = FloatBuffer(rows * most { $0.heads * $1.valueSize })
-        let heads = most { attention, _ in attention.heads }
-        packedBytes = max(
-            Workspace.packedBytes(groups: heads, rows: rows * heads, columns: most { max($1.plain, $1.rank) }),
-            Workspace.packedBytes(
-                groups: 1, rows: rows, columns: most { max($0.heads * $1.valueSize, $1.queryRank ?? 0) }))
+
+        var numbers: Int { asked + queries + results }
+
+        /// What the packed rows of all heads take.
+        func packedBytes(rows: Int) -> Int {
+            max(
+                Workspace.packedBytes(groups: heads, rows: rows * heads, columns: ofHead),
+                Workspace.packedBytes(groups: 1, rows: rows, columns: ofAll))
+        }
     }
 
-    /// Numbers of a row.
-    static func width(_ d: ModelDescription) -> Int {
-        attentions(d).map { ($1.queryRank ?? 0) + $0.heads * ($1.headSize + $1.valueSize) }.max() ?? 0
-    }
-
-    private static func attentions(_ d: ModelDescription) -> [(ModelDescription.Attention, ModelDescription.Latent)]
-    {
-        d.layers.compactMap(\.attention).compactMap { attention in attention.latent.map { (attention, $0) } }
+    init(_ size: Size, rows: Int) {
+        asked = FloatBuffer(rows * size.asked)
+        queries = FloatBuffer(rows * size.queries)
+        results = FloatBuffer(rows * size.results)
     }
 }

@@ -11,26 +11,30 @@ final class RecurrentSpace {
     /// Where the states before and after each row are.
     private(set) var rows: [hub_state_row] = []
 
-    init(_ d: ModelDescription, rows: Int) {
-        let (input, result, heads) = Self.widths(d)
-        inputs = FloatBuffer(rows * input)
-        gates = FloatBuffer(rows * result)
-        steps = FloatBuffer(rows * heads)
-        betas = FloatBuffer(rows * heads)
-        results = FloatBuffer(rows * result)
+    /// Of a row.
+    struct Size: Sendable, Hashable {
+        let input: Int
+        let result: Int
+        let heads: Int
+
+        /// nil for a model without recurrent layers.
+        init?(_ d: ModelDescription) {
+            let all = d.layers.compactMap(\.recurrence)
+            guard !all.isEmpty else { return nil }
+            input = all.map(\.inputWidth).max() ?? 0
+            result = all.map(\.resultWidth).max() ?? 0
+            heads = all.map(\.heads).max() ?? 0
+        }
+
+        var numbers: Int { input + 2 * result + 2 * heads }
     }
 
-    private static func widths(_ d: ModelDescription) -> (input: Int, result: Int, heads: Int) {
-        let all = d.layers.compactMap(\.recurrence)
-        return (
-            all.map(\.inputWidth).max() ?? 0, all.map(\.resultWidth).max() ?? 0, all.map(\.heads).max() ?? 0
-        )
-    }
-
-    /// Numbers of a row.
-    static func width(_ d: ModelDescription) -> Int {
-        let (input, result, heads) = widths(d)
-        return input + 2 * result + 2 * heads
+    init(_ size: Size, rows: Int) {
+        inputs = FloatBuffer(rows * size.input)
+        gates = FloatBuffer(rows * size.result)
+        steps = FloatBuffer(rows * size.heads)
+        betas = FloatBuffer(rows * size.heads)
+        results = FloatBuffer(rows * size.result)
     }
 
     /// Finds the states of a step's rows, and room for those after them.

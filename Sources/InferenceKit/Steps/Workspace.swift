@@ -6,8 +6,9 @@ final class Workspace {
     /// Whether activations stay float32 and weights are dequantised; otherwise activations are 8-bit where the weights
     /// are quantised.
     let isExact: Bool
+    let size: WorkspaceSize
     /// Maximum number of rows in a step.
-    let rows: Int
+    var rows: Int { size.rows }
 
     // [rows][...]
     let hidden: FloatBuffer
@@ -43,58 +44,37 @@ final class Workspace {
     let packed: UnsafeMutableRawPointer
     private let logits: FloatBuffer
     /// Rows of logits computed at once.
-    let logitRows: Int
-
-    /// A prompt is computed in pieces of this many rows: enough to reuse each weight, little enough memory.
-    static let usualRows = 256
-    /// The same where others may come meanwhile, who wait for one piece: of fewer rows where few threads compute them.
-    static func sharedRows(threads: Int) -> Int { min(usualRows, max(96, 32 * threads)) }
-    private static let most = 48 << 20
+    var logitRows: Int { size.logitRows }
 
     /// - Parameter isShared: whether others may come while a prompt is computed.
-    init(_ d: ModelDescription, team: ComputeTeam, isExact: Bool, isShared: Bool = false) {
-        self.team = team
-        self.isExact = isExact
-        let (inner, queryWidth, keyWidth) = (d.innerWidth, d.queryWidth, d.keyWidth)
-        encoder = d.encoder.map { Workspace($0, team: team, isExact: isExact) }
-        let gated = d.layers.compactMap(\.attention).filter(\.hasOutputGate).map(\.queryWidth).max() ?? 0
-        let result = d.layers.compactMap(\.recurrence?.resultWidth).max() ?? 0
-        let rotaries = d.rotaries
-        // A sentence goes through an encoder at once.
-        let fitting = max(32, Self.most / (4 * max(1, d.rowWidth)))
-        let causal = isShared ? Self.sharedRows(threads: team.threads) : Self.usualRows
-        rows = d.isCausal ? min(causal, fitting) : max(Self.usualRows, d.maxPositions)
-        hidden = FloatBuffer(rows * d.width)
-        // They also hold rows of the embedding and of the head, which may be of other widths.
-        let beside = max(d.width, d.head?.dense?.width ?? 0, 3 * (d.embedding.width ?? 0))
-        normed = FloatBuffer(rows * beside)
-        branch = FloatBuffer(rows * beside)
-        queries = FloatBuffer(rows * queryWidth)
-        keys = FloatBuffer(rows * keyWidth)
-        values = FloatBuffer(rows * keyWidth)
-        attended = FloatBuffer(rows * queryWidth)
-        gate = FloatBuffer(rows * max(inner, gated))
-        up = FloatBuffer(rows * inner)
-        let bottleneck = rows * (d.layers.compactMap(\.bottleneck?.width).max() ?? 0)
-        (narrow, asked) = (FloatBuffer(bottleneck), FloatBuffer(bottleneck))
-        (layerInputs, layerRow) = (FloatBuffer(rows * d.layerInputWidth), FloatBuffer(d.layerInputWidth))
-        let all = rows * d.width * (d.streams?.count ?? 0)
-        (streams, predicted) = (FloatBuffer(all), FloatBuffer(all))
-        let count = rows
-        angles = rotaries.map { (FloatBuffer(count * $0.rotated / 2), FloatBuffer(count * $0.rotated / 2)) }
-        distances = d.distances?.vectors == nil ? nil : DistanceSpace(d, queryWidth: queryWidth)
-        experts = ExpertSpace(d, rows: rows)
-        let patched = d.embedding.patches.map { max($0.count, $0.width) } ?? 0
-        // Cross attention reads rows as wide as the encoder's.
-        let widest = max(beside, queryWidth, inner, result, patched, d.encoder?.width ?? 0)
-        latent = LatentSpace(d, rows: rows)
-        let packedBytes = max(
-            hub_packed_bytes(rows, widest), experts?.packedBytes ?? 0, latent?.packedBytes ?? 0)
-        recurrence = d.stateSize == 0 ? nil : RecurrentSpace(d, rows: rows)
-        packed = .allocate(byteCount: packedBytes, alignment: 64)
-        let most = d.head?.outputs == .vocabulary ? 16 : rows
-        logitRows = d.head == nil ? 0 : max(1, min(most, (2 << 20) / max(1, d.outputs)))
-        logits = FloatBuffer(logitRows * d.outputs)
+    convenience init(_ d: ModelDescription, team: ComputeTeam, isExact: Bool, isShared: Bool = false) {
+        let most = isShared ? WorkspaceSize.sharedRows(threads: team.threads) : WorkspaceSize.usualRows
+        self.init(WorkspaceSize(d, causalRows: most), team: team, isExact: isExact)
+    }
+
+    private init(_ size: WorkspaceSize, team: ComputeTeam, isExact: Bool) {
+        (self.team, self.isExact, self.size) = (team, isExact, size)
+        let (rows, row) = (size.rows, size.row)
+        encoder = size.encoders.first.map { Workspace($0, team: team, isExact: isExact) }
+        hidden = FloatBuffer(rows * row.width)
+        normed = FloatBuffer(rows * row.beside)
+        branch = FloatBuffer(rows * row.beside)
+        queries = FloatBuffer(rows * row.query)
+        keys = FloatBuffer(rows * row.key)
+        values = FloatBuffer(rows * row.key)
+        attended = FloatBuffer(rows * row.query)
+        gate = FloatBuffer(rows * row.gate)
+        up = FloatBuffer(rows * row.inner)
+        (narrow, asked) = (FloatBuffer(rows * row.narrow), FloatBuffer(rows * row.narrow))
+        (layerInputs, layerRow) = (FloatBuffer(rows * row.layerInputs), FloatBuffer(row.layerInputs))
+        (streams, predicted) = (FloatBuffer(rows * row.streams), FloatBuffer(rows * row.streams))
+        angles = row.rotated.map { (FloatBuffer(rows * $0 / 2), FloatBuffer(rows * $0 / 2)) }
+        distances = size.distances.map(DistanceSpace.init)
+        experts = size.experts.map(ExpertSpace.init)
+        latent = row.latent.map { LatentSpace($0, rows: rows) }
+        recurrence = row.recurrence.map { RecurrentSpace($0, rows: rows) }
+        packed = .allocate(byteCount: size.packedBytes, alignment: 64)
+        logits = FloatBuffer(size.logitRows * size.outputs)
     }
 
     deinit { packed.deallocate() }

@@ -34,11 +34,11 @@ struct Packing: Sendable, Hashable {
 
     /// nil for a matrix that is not packed.
     ///
-    /// - Parameter name: of the weights, as ``TensorSource/plain(_:)`` has it.
-    init?(_ name: String, in source: TensorSource) {
-        guard name.hasSuffix(".weight"), let type = source.type(name) else { return nil }
+    /// - Parameter name: of the weights, as ``TensorList/plain(_:)`` has it.
+    init?(_ name: String, in list: TensorList) {
+        guard name.hasSuffix(".weight"), let type = list.type(name) else { return nil }
         let stem = String(name.dropLast(".weight".count))
-        func first(_ endings: String...) -> String? { endings.lazy.map { stem + $0 }.first(where: source.has) }
+        func first(_ endings: String...) -> String? { endings.lazy.map { stem + $0 }.first(where: list.has) }
         let endings: [String]
         switch type {
         case TensorDataType.u32.rawValue:
@@ -48,9 +48,9 @@ struct Packing: Sendable, Hashable {
             guard let scales = first(".weight_scale_inv", ".weight_scale") else { return nil }
             (method, self.scales) = (.float8, scales)
             endings = [".weight_scale_inv", ".weight_scale"] + Self.unused
-        case TensorDataType.i32.rawValue where source.has(stem + ".weight_scale"):
+        case TensorDataType.i32.rawValue where list.has(stem + ".weight_scale"):
             (method, self.scales, endings) = (.integers, stem + ".weight_scale", Self.compressed)
-        case _ where source.has(name + ".absmax"):
+        case _ where list.has(name + ".absmax"):
             (method, self.scales) = (.table4, name + ".absmax")
             let states = ["nf4", "fp4"].map { ".weight.quant_state.bitsandbytes__" + $0 }
             endings =
@@ -59,21 +59,21 @@ struct Packing: Sendable, Hashable {
         case TensorDataType.u8.rawValue:
             guard let scales = first(".weight_scale") else { return nil }
             let factors = [".weight_scale_2", ".weight_global_scale"]
-            method = factors.contains { source.has(stem + $0) } ? .nvfp4 : .mxfp4
+            method = factors.contains { list.has(stem + $0) } ? .nvfp4 : .mxfp4
             (self.scales, endings) = (scales, factors + Self.compressed)
         case TensorDataType.i8.rawValue:
             guard let scales = first(".SCB", ".weight_scale") else { return nil }
             (method, self.scales, endings) = (.int8, scales, [".SCB", ".weight_format"] + Self.compressed)
         case TensorDataType.i32.rawValue:
-            guard let scales = first(".scales"), let weights = try? source.shape(name),
-                let shape = try? source.shape(scales)
+            guard let scales = first(".scales"), let weights = try? list.shape(name),
+                let shape = try? list.shape(scales)
             else { return nil }
             method = weights.last == shape.last ? .gptq : .awq
             (self.scales, endings) = (scales, [".scales", ".qzeros", ".g_idx"])
         default: return nil
         }
         self.stem = stem
-        companions = endings.map { stem + $0 }.filter(source.has)
+        companions = endings.map { stem + $0 }.filter(list.has)
     }
 
     /// Scales of activations and of cached keys and values, which are computed in float here.

@@ -10,14 +10,14 @@ extension TensorSource {
     {
         try check(tensor, columns: columns, areMultipleOf: 16)
         try check(tensor, [rows, columns / 2])
-        let scales = try find(packing.scales)
+        let scales = try list.find(packing.scales)
         try check(scales, [rows, columns / 16])
         try check(scales, are: [.u8, .f8E4M3])
         let (factor, divisor) = (packing.stem + ".weight_scale_2", packing.stem + ".weight_global_scale")
         var layout = hub_matrix()
         layout.format = HUB_NVFP4
         layout.group = 16
-        layout.factor = has(factor) ? try number(factor) : 1 / (try number(divisor))
+        layout.factor = list.has(factor) ? try number(factor) : 1 / (try number(divisor))
         guard layout.factor.isFinite else {
             throw .malformed(path(tensor), "the scale of tensor \"\(tensor.name)\" is not a finite number")
         }
@@ -29,7 +29,7 @@ extension TensorSource {
     {
         try check(tensor, columns: columns, areMultipleOf: 32)
         try check(tensor, [rows, columns / 2])
-        let scales = try find(packing.scales)
+        let scales = try list.find(packing.scales)
         try check(scales, [rows, columns / 32])
         try check(scales, are: [.u8, .f8E8M0])
         var layout = hub_matrix()

@@ -32,8 +32,8 @@ extension TensorSource {
             members.append(order)
         }
         let name = packing.stem + ".weight_zero_point"
-        guard has(name) else { return matrix(layout, of: members) }
-        let zeros = try find(name)
+        guard list.has(name) else { return matrix(layout, of: members) }
+        let zeros = try list.find(name)
         members.append(zeros)
         if zeros.type == TensorDataType.i32.rawValue {
             try check(zeros, [(rows * bits + 31) / 32, groups])
@@ -57,8 +57,8 @@ extension TensorSource {
         layout.stride = columns
         layout.factor = packing.scales.hasSuffix(".SCB") ? 1 / 127 : 1
         let form = packing.stem + ".weight_format"
-        if has(form) {
-            let stored = try find(form)
+        if list.has(form) {
+            let stored = try list.find(form)
             guard stored.byteCount == 1, try address(stored).load(as: UInt8.self) == 0 else {
                 throw .unsupported(path(stored), "weights in the order of tensor \"\(form)\" cannot be run yet")
             }
@@ -68,7 +68,7 @@ extension TensorSource {
                 path(order), "columns in an order of their own (tensor \"\(order.name)\") cannot be run yet")
         }
         let zeros = packing.stem + ".weight_zero_point"
-        if has(zeros) { try checkZeros(try find(zeros)) }
+        if list.has(zeros) { try checkZeros(try list.find(zeros)) }
         return matrix(layout, of: members)
     }
 
@@ -76,7 +76,7 @@ extension TensorSource {
     private func scaled(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> (
         hub_matrix, [StoredTensor]
     ) {
-        let scales = try find(packing.scales)
+        let scales = try list.find(packing.scales)
         let shape = scales.shape.count == 1 ? scales.shape + [1] : scales.shape
         guard shape.count == 2, shape[0] == rows, shape[1] > 0, columns % shape[1] == 0 else {
             throw .malformed(
@@ -106,8 +106,8 @@ extension TensorSource {
     /// `weight_g_idx`, the group of each column, where those do not follow each other; -1 where nothing was ordered.
     private func order(_ packing: Packing, columns: Int, group: Int) throws(AIError) -> StoredTensor? {
         let name = packing.stem + ".weight_g_idx"
-        guard has(name) else { return nil }
-        let order = try find(name)
+        guard list.has(name) else { return nil }
+        let order = try list.find(name)
         if try groups(order, columns: columns).allSatisfy({ $0 == -1 }) { return nil }
         return try isUsual(order, columns: columns, group: group, count: columns / group) ? nil : order
     }

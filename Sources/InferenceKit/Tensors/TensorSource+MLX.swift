@@ -7,8 +7,8 @@ extension TensorSource {
     func mlx(_ tensor: StoredTensor, _ packing: Packing, _ stack: Int, rows: Int, columns: Int) throws(AIError)
         -> WeightMatrix
     {
-        let scales = try find(packing.scales, stack: stack)
-        let biases = try find(packing.stem + ".biases", stack: stack)
+        let scales = try list.find(packing.scales, stack: stack)
+        let biases = try list.find(packing.stem + ".biases", stack: stack)
         let path = path(tensor)
         guard tensor.shape.count == 2, tensor.shape[0] == rows, columns > 0, tensor.shape[1] * 32 % columns == 0,
             scales.shape.count == 2, scales.shape[0] == rows, scales.shape[1] > 0, columns % scales.shape[1] == 0,

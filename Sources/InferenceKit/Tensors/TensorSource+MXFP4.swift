@@ -5,14 +5,11 @@ import ModelFormats
 /// MXFP4 as gpt-oss has it: `NAME_blocks`, 16 bytes for 32 columns, and `NAME_scales`, an exponent for each of them.
 /// https://www.opencompute.org/documents/ocp-microscaling-formats-mx-v1-0-spec-final-pdf
 extension TensorSource {
-    /// Whether a tensor of experts is stored as blocks and scales.
-    func hasBlocks(_ name: String) -> Bool { !has(name) && has(name + "_blocks") }
-
     /// `[count, rows, columns]` as blocks and scales.
     ///
     /// - Throws: ``ErrorCode/malformedModel`` for scales that are missing, or other shapes.
     func blocks(_ name: String, count: Int, rows: Int, columns: Int) throws(AIError) -> [WeightMatrix] {
-        let (blocks, scales) = (try find(name + "_blocks"), try find(name + "_scales"))
+        let (blocks, scales) = (try list.find(name + "_blocks"), try list.find(name + "_scales"))
         let size = Int(hub_info(HUB_MXFP4_APART).block)
         guard columns % size == 0 else {
             throw .malformed(path, "tensor \"\(name)\": rows of \(columns) are not whole blocks of MXFP4")

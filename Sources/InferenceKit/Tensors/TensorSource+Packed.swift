@@ -3,9 +3,6 @@ import HubCore
 import ModelFormats
 
 extension TensorSource {
-    /// The type of a stored tensor.
-    func type(_ name: String) -> String? { try? find(name).type }
-
     /// A packed matrix, as it lies in the file.
     ///
     /// - Parameter stack: the matrices of the same shape that it consists of, one above the other.
@@ -38,7 +35,7 @@ extension TensorSource {
 
     /// The only number of a tensor.
     func number(_ name: String) throws(AIError) -> Float {
-        let tensor = try find(name)
+        let tensor = try list.find(name)
         guard tensor.elementCount == 1 else {
             throw .malformed(path(tensor), "tensor \"\(name)\" has the shape \(tensor.shape), not one number")
         }
@@ -61,7 +58,7 @@ extension TensorSource {
         throws(AIError) -> WeightMatrix
     {
         try check(tensor, [rows, columns])
-        let scales = try find(packing.scales, stack: stack)
+        let scales = try list.find(packing.scales, stack: stack)
         let block = try block(scales, rows: rows, columns: columns)
         let format = try scaleFormat(scales)
         let element = Int(hub_info(format).bytes)

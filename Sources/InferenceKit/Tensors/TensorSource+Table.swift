@@ -22,8 +22,8 @@ extension TensorSource {
             )
         }
         try check(tensor, columns: columns, areMultipleOf: 2)
-        let scales = try find(packing.scales)
-        let table = try find(weight + ".quant_map")
+        let scales = try list.find(packing.scales)
+        let table = try list.find(weight + ".quant_map")
         try check(table, [16])
         let group = try size(state, "blocksize", states[0])
         let count = (rows * columns + group - 1) / group
@@ -39,8 +39,10 @@ extension TensorSource {
         layout.table = UnsafeRawPointer(try address(table))
         var members = [tensor, scales, table]
         var floats = [table]
-        if has(weight + ".nested_absmax") {
-            let (nested, numbers) = (try find(weight + ".nested_absmax"), try find(weight + ".nested_quant_map"))
+        if list.has(weight + ".nested_absmax") {
+            let (nested, numbers) = (
+                try list.find(weight + ".nested_absmax"), try list.find(weight + ".nested_quant_map")
+            )
             let each = try size(state, "nested_blocksize", states[0])
             try check(nested, [(count + each - 1) / each])
             try check(numbers, [256])
@@ -64,7 +66,7 @@ extension TensorSource {
 
     /// A tensor that is JSON.
     private func state(_ name: String) throws(AIError) -> JSON {
-        let tensor = try find(name)
+        let tensor = try list.find(name)
         let bytes = UnsafeRawBufferPointer(start: try address(tensor), count: tensor.byteCount)
         do { return try JSON.parse(Array(bytes)) } catch {
             throw .malformed(path(tensor), "tensor \"\(name)\" is not JSON")

@@ -35,8 +35,8 @@ extension TensorSource {
     private func turned(
         _ tensor: StoredTensor, _ packing: Packing, _ kind: hub_matrix, bits: Int, rows: Int, columns: Int
     ) throws(AIError) -> WeightMatrix {
-        let scales = try find(packing.scales)
-        let zeros = try find(packing.stem + ".qzeros")
+        let scales = try list.find(packing.scales)
+        let zeros = try list.find(packing.stem + ".qzeros")
         guard tensor.type == zeros.type, scales.shape.count == 2, scales.shape[0] > 0, scales.shape[1] == rows,
             zeros.shape == [scales.shape[0], rows * bits / 32], columns <= Int(UInt32.max),
             let group = group(of: columns, count: scales.shape[0])
@@ -66,8 +66,8 @@ extension TensorSource {
         layout.zeros = UnsafeRawPointer(try address(zeros))
         layout.zero_stride = rows * bits / 8
         let order = packing.stem + ".g_idx"
-        guard has(order) else { return matrix(layout, of: [tensor, scales, zeros]) }
-        let groups = try find(order)
+        guard list.has(order) else { return matrix(layout, of: [tensor, scales, zeros]) }
+        let groups = try list.find(order)
         if try !isUsual(groups, columns: columns, group: group, count: scales.shape[0]) {
             layout.order = UnsafeRawPointer(try address(groups))
         }

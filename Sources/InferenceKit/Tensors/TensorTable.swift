@@ -21,7 +21,7 @@ struct TensorTable: Sendable {
         self.description = description
         self.source = source
         self.names = names
-        prefix = names.prefix(in: source.names)
+        prefix = names.prefix(in: source.list.names)
         shapes = Dictionary(
             description.tensors.map { (Key(role: $0.role, layer: $0.layer, isBias: $0.isBias), $0.shape) },
             uniquingKeysWith: { first, _ in first })
@@ -125,7 +125,7 @@ struct TensorTable: Sendable {
     /// A vector that only some files have; nil if this one does not.
     func optional(_ role: TensorRole, count: Int) throws(AIError) -> FloatBuffer? {
         let name = name(role, nil)
-        return source.has(name) ? try source.vector(name, count) : nil
+        return source.list.has(name) ? try source.vector(name, count) : nil
     }
 
     /// The tensor that holds a matrix, its rows there, and their number.
@@ -149,21 +149,21 @@ struct TensorTable: Sendable {
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` naming it.
     func tensorsBeside() throws(AIError) -> [String] {
-        var left = Set(source.names)
+        var left = Set(source.list.names)
         for (key, shape) in shapes {
             for name in names.stored(key.role, key.layer, isBias: key.isBias, shape, prefix: prefix) {
-                for member in source.members(name) { left.remove(member) }
+                for member in source.list.members(name) { left.remove(member) }
             }
         }
         if description.head?.isTied == true {
-            for member in source.members(name(.head, nil)) { left.remove(member) }
+            for member in source.list.members(name(.head, nil)) { left.remove(member) }
         }
         left = left.filter { name in
             !names.isOptional(name) && !Packing.isOfCache(name) && !names.isOtherHead(name, prefix: prefix)
                 && ![.buffer, .vision, .audio].contains(TensorPart(name)) && !name.contains("multi_modal_projector")
         }
-        let used = Set(source.names).subtracting(left)
-        left.subtract(source.tied(left, to: used))
+        let used = Set(source.list.names).subtracting(left)
+        left.subtract(source.list.tied(left, to: used))
         let beside = names.beside(left, prefix: prefix)
         left.subtract(beside)
         for name in left where try addsNothing(name) { left.remove(name) }
@@ -174,8 +174,8 @@ struct TensorTable: Sendable {
 
     /// Whether a tensor is a bias of zeros, such as AutoGPTQ wrote for every matrix.
     private func addsNothing(_ name: String) throws(AIError) -> Bool {
-        guard name.hasSuffix(".bias"), source.has(name.dropLast(4) + "weight") else { return false }
-        return try source.numbers(name, source.shape(name)).array.allSatisfy { $0 == 0 }
+        guard name.hasSuffix(".bias"), source.list.has(name.dropLast(4) + "weight") else { return false }
+        return try source.numbers(name, source.list.shape(name)).array.allSatisfy { $0 == 0 }
     }
 }
 

@@ -2,7 +2,7 @@
 /// GGUF file), from transformers' configuration classes and llama.cpp.
 /// https://github.com/huggingface/transformers/tree/main/src/transformers/models
 enum ArchitectureTraits {
-    // MARK: KV cache
+    // MARK: KV cache, of what no engine describes
 
     /// Whether the model has no KV cache.
     ///
@@ -11,23 +11,12 @@ enum ArchitectureTraits {
         recurrent.contains(type) || encoders.contains(type) && !isDecoder
     }
 
-    /// Models with a state of fixed size; their heads are those of the state.
-    static let recurrent: Set<String> = [
-        "mamba", "mamba2", "falcon_mamba", "rwkv", "rwkv5", "rwkv6", "rwkv7", "arwkv7", "rwkv6qwen2", "xlstm",
-    ]
-
     /// Encoders: models that read all of their input at once.
-    private static let encoders: Set<String> = [
+    static let encoders: Set<String> = [
         // Text.
-        "bert", "roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "distilbert", "albert", "electra",
-        "deberta",
-        "deberta-v2", "mpnet", "modernbert", "modern-bert", "nomic_bert", "nomic-bert", "nomic-bert-moe",
-        "jina-bert-v2",
-        "jina-bert-v3", "jina_embeddings_v3", "neo-bert", "eurobert", "new", "gte", "ernie", "convbert", "funnel",
-        "fnet", "longformer",
-        "big_bird", "squeezebert", "mobilebert", "roformer", "nezha", "luke", "xlm", "flaubert", "esm", "canine",
+        "xlm-roberta-xl", "jina-bert-v2", "neo-bert", "nomic-bert-moe", "ernie", "convbert", "funnel", "fnet",
+        "longformer", "big_bird", "squeezebert", "roformer", "nezha", "luke", "xlm", "flaubert", "canine",
         "perceiver", "layoutlm", "layoutlmv2", "layoutlmv3", "lilt", "markuplm", "tapas", "t5encoder",
-        "gemma-embedding",
         // Text with images or audio.
         "clip", "clip_text_model", "chinese_clip", "chinese_clip_text_model", "siglip", "siglip_text_model",
         "siglip2",
@@ -50,18 +39,17 @@ enum ArchitectureTraits {
         "mimi", "vits",
     ]
 
-    // MARK: Windows
-
     /// Architectures with the file's window in every layer.
-    static let windowedThroughout: Set<String> = [
-        "mistral", "mixtral", "phi3", "starcoder2", "recurrent_gemma",
-    ]
+    static let windowedThroughout: Set<String> = ["recurrent_gemma"]
 
     /// Every n-th layer keeps all positions, if there is a window and the file does not list layer types.
-    static let windowPattern: [String: Int] = [
-        "gemma2": 2, "gemma3": 6, "gemma3_text": 6, "gemma3n": 5, "gemma3n_text": 5, "gemma4_text": 6,
-        "gemma4_unified_text": 6, "cohere2": 4, "gpt_oss": 2,
-        "gpt-oss": 2, "exaone4": 4, "olmo3": 4, "t5gemma2_text": 6,
+    static let windowPattern: [String: Int] = ["t5gemma2_text": 6]
+
+    // MARK: Layers
+
+    /// Models with a state of fixed size; their heads are those of the state.
+    static let recurrent: Set<String> = [
+        "mamba", "mamba2", "falcon_mamba", "rwkv", "rwkv5", "rwkv6", "rwkv7", "arwkv7", "rwkv6qwen2", "xlstm",
     ]
 
     /// Every n-th layer has attention, the others a recurrence, if the file does not say.

@@ -1,52 +1,49 @@
 import HubCore
 
-/// The KV cache layout according to `config.json`.
+/// The KV cache layout by what `config.json` usually says: of a model that no engine describes.
 package struct CacheConfiguration: Sendable, Hashable {
     /// Layers that keep every position.
     package let fullLayers: Int
     /// Layers that keep only the last ``window`` positions.
     package let windowedLayers: Int
     package let window: Int?
-    /// Numbers per position in a layer that keeps every position,
+    /// Numbers per position in a layer.
     package let numbersPerLayer: Int
-    /// and in one that does not.
-    package let numbersPerWindowedLayer: Int
+
+    /// Whether there are layers with a state of fixed size, whose size is not told here.
+    let hasStates: Bool
 
     /// Whether there is a cache: encoders and recurrent models have none.
     package var keepsPositions: Bool { fullLayers > 0 || windowedLayers > 0 }
 
-    /// Kinds of layers with a state of fixed size, or none.
+    /// Kinds of layers with a state of fixed size,
     private static let stateful: Set<String> = [
-        "linear_attention", "mamba", "mamba2", "conv", "recurrent", "lightning", "mlp", "moe", "cross_attention",
+        "linear_attention", "mamba", "mamba2", "conv", "recurrent", "lightning",
     ]
+    /// and of those that keep nothing.
+    private static let forgetful: Set<String> = ["mlp", "moe", "cross_attention"]
 
     /// - Parameter type: `model_type` of the decoder.
     /// - Returns: nil if the file does not say enough.
     init?(_ fields: ConfigurationFields, type: String, layers: Int?, kvHeads: Int?, headSize: Int?) {
         if ArchitectureTraits.keepsNothing(type, isDecoder: fields.isTrue("is_decoder")) {
             (fullLayers, windowedLayers, window) = (0, 0, nil)
-            (numbersPerLayer, numbersPerWindowedLayer) = (0, 0)
+            (numbersPerLayer, hasStates) = (0, false)
             return
         }
         // Different head counts per layer have no single size.
-        let isGemma = type.hasPrefix("gemma4")
-        guard let all = layers, !fields.has("block_configs"),
-            isGemma || !["global_head_dim", "num_global_key_value_heads"].contains(where: fields.has)
+        guard let layers,
+            !["block_configs", "global_head_dim", "num_global_key_value_heads"].contains(where: fields.has)
         else { return nil }
         // Multi-head latent attention caches one compressed vector and the rotated part of the keys
         // (https://arxiv.org/abs/2405.04434).
         if let rank = fields.optionalCount("kv_lora_rank") {
-            numbersPerWindowedLayer = rank + (fields.optionalCount("qk_rope_head_dim") ?? 0)
-            numbersPerLayer = numbersPerWindowedLayer
-        } else if isGemma, let numbers = fields.numbersOfGemma(kvHeads: kvHeads, headSize: headSize) {
-            (numbersPerLayer, numbersPerWindowedLayer) = numbers
+            numbersPerLayer = rank + (fields.optionalCount("qk_rope_head_dim") ?? 0)
         } else if let kvHeads, let headSize {
-            numbersPerWindowedLayer = 2 * kvHeads * headSize
-            numbersPerLayer = numbersPerWindowedLayer
+            numbersPerLayer = 2 * kvHeads * headSize
         } else {
             return nil
         }
-        let layers = max(0, all - (fields.optionalCount("num_kv_shared_layers") ?? 0))
         guard let kinds = fields.layerKinds(layers, type: type) else { return nil }
         let isSwitchedOff = (try? fields.bool("use_sliding_window")) == false
         window =
@@ -54,7 +51,8 @@ package struct CacheConfiguration: Sendable, Hashable {
             ? nil
             : fields.optionalCount("sliding_window", "attention_chunk_size", "attention_window_size")
                 ?? (fields.isNull("attention_chunk_size") ? nil : ArchitectureTraits.chunkSize[type])
-        let kept = layers - kinds.count(where: Self.stateful.contains)
+        hasStates = kinds.contains(where: Self.stateful.contains)
+        let kept = layers - kinds.count { Self.stateful.contains($0) || Self.forgetful.contains($0) }
         var windowed = 0
         if window != nil {
             if ArchitectureTraits.windowedThroughout.contains(type) {
@@ -99,30 +97,6 @@ extension ConfigurationFields {
         let attention = try object("attn_config")
         if attention?.optionalText("attn_type") == "multiquery_attention" { return 1 }
         return try attention?.count("kv_n_heads", in: SettingLimits.heads) ?? heads
-    }
-
-    /// Numbers per position in Gemma 4's layers that see everything, and in the others. Their heads are listed by layer
-    /// since transformers 5.23, and told of all before; GGUF tells of both kinds, and lists heads of keys that differ.
-    fileprivate func numbersOfGemma(kvHeads: Int?, headSize: Int?) -> (full: Int, windowed: Int)? {
-        guard let headSize else { return nil }
-        if let small = optionalCount("head_dim_swa") {
-            let (listed, kinds) = (integers("num_key_value_heads"), strings("layer_types"))
-            func count(_ kind: String) -> Int? {
-                guard let listed else { return kvHeads }
-                guard let place = kinds.firstIndex(of: kind), place < listed.count else { return nil }
-                return SettingLimits.heads.contains(listed[place]) ? listed[place] : nil
-            }
-            guard let full = count("full_attention"), let windowed = count("sliding_attention") else { return nil }
-            return (2 * full * headSize, 2 * windowed * small)
-        }
-        guard let kvHeads else { return nil }
-        var global: (kvHeads: Int?, size: Int?) = (nil, optionalCount("global_head_dim") ?? 512)
-        if isTrue("attention_k_eq_v") { global.kvHeads = optionalCount("num_global_key_value_heads") }
-        if let listed = optionalObject("per_layer_config") {
-            let own = listed.all.members.first.flatMap { listed.optionalObject($0.key) }
-            global = (own?.optionalCount("num_key_value_heads"), own?.optionalCount("head_dim"))
-        }
-        return (2 * (global.kvHeads ?? kvHeads) * (global.size ?? headSize), 2 * kvHeads * headSize)
     }
 
     /// More layers than any model has; larger counts are not enumerated.

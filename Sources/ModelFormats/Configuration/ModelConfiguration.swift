@@ -45,8 +45,6 @@ package struct ModelConfiguration: Sendable {
     package let expertsPerToken: Int?
     /// The KV cache layout; nil if the file does not say enough.
     package let cache: CacheConfiguration?
-    /// What its recurrent layers remember.
-    package let states: StateConfiguration
     /// The kind of each layer, `full_attention`, `linear_attention`, …; empty if the file does not list them.
     package let layerKinds: [String]
     /// All settings of the decoder, for those that only one architecture has.
@@ -189,7 +187,6 @@ package struct ModelConfiguration: Sendable {
             ?? mixture.integers("moe_topk")?.max()
         layerKinds = layers.flatMap { fields.layerKinds($0, type: type) } ?? []
         cache = CacheConfiguration(fields, type: type, layers: layers, kvHeads: kvHeads, headSize: headSize)
-        states = StateConfiguration(fields, type: type, layers: layers)
         customCode = all.members("auto_map").flatMap { member in
             (member.value.array ?? [member.value]).compactMap(\.string)
         }.sorted()

@@ -48,6 +48,9 @@ package struct ModelSources: Sendable {
         }
     }
 
+    /// Bytes of all tensors, or where no header was read of the files of the first format.
+    package var weightsBytes: Int64 { weights?.tensorBytes ?? formats.first?.bytes ?? 0 }
+
     /// Weight files of a list by format, in the order of ``WeightFormat``.
     package static func formats(_ files: [(path: String, size: Int64)]) -> [Format] {
         var found: [WeightFormat: (evidence: String, bytes: ByteCount)] = [:]

@@ -13,18 +13,15 @@ package struct ModelSummary: Sendable, Hashable {
     package let bitsPerWeight: Double?
     /// The quantisation of the weights; nil if there is none.
     package let quantization: String?
-    package let memory: MemoryEstimate
 
-    /// - Parameter batch: positions per pass.
-    package init(_ sources: ModelSources, batch: Int) {
+    package init(_ sources: ModelSources) {
         let configuration = sources.configuration
         let weights = sources.weights
         let tensors = weights.map { ModelTensors($0, configuration?.quantization) }
         parameters = tensors?.parameters ?? 0
         bitsPerWeight = tensors?.bitsPerWeight
         dataTypes = weights?.dataTypes ?? [:]
-        let stored = weights?.tensorBytes ?? sources.formats.first?.bytes ?? 0
-        weightsBytes = stored
+        weightsBytes = sources.weightsBytes
         var parts: [TensorPart: Int64] = [:]
         for tensor in tensors?.tensors ?? [] where tensor.parameters > 0 {
             let part = TensorPart(tensor.name)
@@ -40,7 +37,6 @@ package struct ModelSummary: Sendable, Hashable {
             activeParameters = nil
         }
         quantization = configuration?.quantization?.description ?? Self.quantization(tensors)
-        memory = MemoryEstimate(weightsBytes: stored, configuration: configuration, batch: batch)
     }
 
     /// By the most common type, if the configuration says nothing: for GGUF.

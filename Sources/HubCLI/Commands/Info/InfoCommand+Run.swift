@@ -209,7 +209,7 @@ extension InfoCommand {
         facts.plan = plan
         facts.findVariants()
         if let largest = facts.variants.max(by: { $0.sizeBytes < $1.sizeBytes }) {
-            facts.memory = try await Blocking.run { try plan.memoryNeed(of: largest) }
+            facts.memory = try await Blocking.run { try plan.memoryNeed(of: largest, by: workspace.memoryRule) }
         }
     }
 

@@ -30,7 +30,7 @@ extension InfoCommand {
         if verdict.isPossible, variant.format != .gguf, !ModelSources.isLoadable(plan.files.map(\.file.path)) {
             verdict.obstacles = [.otherNames(file: variant.files.first.map(Path.name))]
         }
-        let need = try await Blocking.run { try plan.memoryNeed(of: variant) }
+        let need = try await Blocking.run { try plan.memoryNeed(of: variant, by: workspace.memoryRule) }
         verdict.need(memory: facts.inspection?.memoryBytes ?? need.bytes, of: machine.memoryTotal)
         if verdict.isPossible {
             verdict.file = variant.files.first

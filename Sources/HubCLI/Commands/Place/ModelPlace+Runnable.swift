@@ -29,13 +29,13 @@ extension ModelPlace {
         guard let configuration = outline.configuration else { return }
         let usual: [WeightFormat] = configuration.isGGUF ? [.gguf] : [.safetensors, .pickle]
         let weights = outline.formats.first { usual.contains($0.format) }?.bytes ?? 0
-        let (needed, positions) = RunnableModels.memory(
-            weightsBytes: weights, configuration, demand.options)
+        let need = RunnableModels.memory(weightsBytes: weights, configuration, demand.options)
         let available = try Machine.memory().available
-        guard needed <= available else {
+        let length = need.context.map { " with a context of \(Humanize.grouped($0)) tokens" } ?? ""
+        guard need.bytes <= available else {
             throw AIError(
                 .insufficientMemory,
-                "\(reference) needs about \(ByteCount(needed)) of memory with a context of \(Humanize.grouped(positions)) tokens; \(ByteCount(available)) is available",
+                "\(reference) needs about \(ByteCount(need.bytes)) of memory\(length); \(ByteCount(available)) is available",
                 advice:
                     "close other programs, ask for a shorter --context, or choose a smaller model: hub search --runs --fits",
                 context: .init(repository: reference.repository.description))

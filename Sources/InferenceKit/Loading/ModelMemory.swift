@@ -1,0 +1,101 @@
+import ModelFormats
+
+/// What a model takes in memory, as far as its configuration and headers tell: by the description that the forward pass
+/// reads, or where there is none, by what `config.json` usually says.
+struct ModelMemory: Sendable, Hashable {
+    private enum Basis: Sendable, Hashable {
+        case description(ModelDescription, isPacked: Bool)
+        case configuration(MemoryEstimate)
+    }
+
+    /// Bytes of the weights that are read.
+    let weightsBytes: Int64
+    /// The default context of ``LanguageModel/open(folder:options:)`` in positions.
+    let usualContext: Int
+    private let basis: Basis
+    /// Whether anything but the weights is known.
+    let isKnown: Bool
+
+    /// By headers.
+    ///
+    /// - Parameter sentences: how texts become vectors, where files say so.
+    init(_ sources: ModelSources, sentences: SentenceModules? = nil) {
+        let stored = sources.weights.map { Set($0.tensors.map { TensorList.plain($0.name) }) }
+        let all = sources.weightsBytes
+        guard let configuration = sources.configuration,
+            let (described, names, obstacles) = try? Architectures.textSide(of: configuration)?.describe(
+                configuration, stored: stored)
+        else {
+            self.init(estimating: sources.configuration, all)
+            return
+        }
+        let d = sentences == nil ? described : described.headless()
+        var weights = all
+        // Of a model that is not run it is not known which tensors are its own.
+        if obstacles.isEmpty, let stored = sources.weights { weights = TensorList(stored).bytes(of: d, names) }
+        // What is wrong with the files of layers is told when the model is opened.
+        let layers = sentences.flatMap { try? SentenceLayers.weightsBytes($0) } ?? 0
+        self.init(d, configuration, weights.addedClamped(layers))
+    }
+
+    /// By a configuration, before there are headers.
+    init(_ configuration: ModelConfiguration, weightsBytes: Int64) {
+        if let described = try? Architectures.textSide(of: configuration)?.describe(configuration, stored: nil) {
+            self.init(described.description, configuration, weightsBytes)
+        } else {
+            self.init(estimating: configuration, weightsBytes)
+        }
+    }
+
+    private init(_ d: ModelDescription, _ configuration: ModelConfiguration, _ weightsBytes: Int64) {
+        self.weightsBytes = weightsBytes
+        basis = .description(d, isPacked: configuration.quantization != nil)
+        usualContext = min(d.maxPositions, ModelOptions.defaultContext)
+        isKnown = true
+    }
+
+    private init(estimating configuration: ModelConfiguration?, _ weightsBytes: Int64) {
+        self.weightsBytes = weightsBytes
+        basis = .configuration(MemoryEstimate(weightsBytes: weightsBytes, configuration: configuration))
+        usualContext = min(configuration?.maxPositions ?? 2048, ModelOptions.defaultContext)
+        isKnown = MemoryNeed(weightsBytes: weightsBytes, configuration: configuration).context != nil
+    }
+
+    /// Bytes in all; at most `Int64.max`.
+    ///
+    /// - Parameters:
+    ///   - texts: texts that are worked on at once.
+    ///   - context: the positions of each.
+    func bytes(texts: Int = 1, context: Int, format: KeyValueFormat) -> Int64 {
+        switch basis {
+        case .description:
+            use(texts: texts, context: context, format: format)?.bytes ?? weightsBytes
+        case .configuration(let estimate): estimate.bytes(context: context, cacheBits: format.bits)
+        }
+    }
+
+    /// The same part by part; nil where there is no description.
+    func use(texts: Int = 1, context: Int, format: KeyValueFormat) -> MemoryUse? {
+        guard case .description(let d, let isPacked) = basis else { return nil }
+        return d.memory(weights: weightsBytes, isPacked: isPacked, texts: texts, context: context, format: format)
+    }
+
+    /// Bytes of the KV cache per position in all layers: 0 for a model without one, nil if unknown.
+    func cacheBytesPerPosition(_ format: KeyValueFormat) -> Int64? {
+        switch basis {
+        case .description(let d, _): d.cacheBytesPerPosition(format)
+        case .configuration(let estimate):
+            estimate.cacheBytesPerPosition.map { MemoryEstimate.cacheBytes($0, bits: format.bits) }
+        }
+    }
+}
+
+extension ModelDescription {
+    /// The same where files say how texts become vectors. Such models are often saved under the class that they were
+    /// trained from.
+    func headless() -> ModelDescription {
+        var headless = self
+        (headless.head, headless.task) = (nil, .embedding)
+        return headless
+    }
+}

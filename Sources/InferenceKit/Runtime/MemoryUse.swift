@@ -1,0 +1,130 @@
+import ModelFormats
+
+/// What running a model takes in memory, in bytes, each at most `Int64.max`.
+struct MemoryUse: Sendable, Hashable {
+    /// Weights that are read, as they are stored.
+    var weights: Int64
+    /// What is made of weights when a model is opened.
+    var made: Int64 = 0
+    /// Keys and values of all texts, those of an encoder's included.
+    var cache: Int64 = 0
+    /// What recurrent layers remember of them.
+    var states: Int64 = 0
+    /// Rows that are being computed.
+    var scratch: Int64 = 0
+
+    var bytes: Int64 { [made, cache, states, scratch].reduce(weights) { $0.addedClamped($1) } }
+}
+
+/// What is computed at once.
+struct MemoryLoad: Sendable, Hashable {
+    /// Texts, and the positions of each.
+    var texts: Int
+    var positions: Int
+    /// Texts that an encoder reads for them, and the positions of each; 0 of a model without one.
+    var sources = 0
+    var sourcePositions = 0
+
+    /// More than any text has.
+    static let most = Int(Int32.max)
+}
+
+extension ModelDescription {
+    /// The same for texts of at most so many positions.
+    func limited(to context: Int) -> ModelDescription {
+        var limited = self
+        limited.maxPositions = min(maxPositions, context)
+        limited.encoders = encoders.map { $0.limited(to: context) }
+        return limited
+    }
+
+    /// What running takes, counted as it is allocated.
+    ///
+    /// - Parameters:
+    ///   - weights: bytes of the weights that are read.
+    ///   - isPacked: whether their matrices are packed.
+    ///   - texts: texts that are worked on at once. A model that forecasts reads one series after another.
+    ///   - context: the positions of each.
+    func memory(
+        weights: Int64, isPacked: Bool, texts: Int = 1, context: Int, format: KeyValueFormat
+    ) -> MemoryUse {
+        let context = max(0, min(context, MemoryLoad.most))
+        // A model that forecasts is opened with all of its positions.
+        let d = forecast == nil ? limited(to: max(1, context)) : self
+        let load = d.load(texts: texts, context: context)
+        let rows = max(
+            Int64(load.texts).multipliedClamped(by: Int64(load.positions)),
+            Int64(load.sources).multipliedClamped(by: Int64(load.sourcePositions)))
+        return MemoryUse(
+            weights: weights, made: d.madeBytes(isPacked: isPacked), cache: d.cacheBytes(load, format),
+            states: RecurrentStates.mostBytes(d, length: load.positions, keeping: d.checkpoints(context))
+                .multipliedClamped(by: Int64(load.texts)),
+            scratch: WorkspaceSize(d, limit: Int(min(rows, Int64(MemoryLoad.most)))).bytes)
+    }
+
+    /// States of a text that are kept to go back to: none of one that goes through the model in one step.
+    private func checkpoints(_ context: Int) -> Int {
+        let goesOn = task == .textGeneration || context > WorkspaceSize(self).rows
+        return goesOn ? RecurrentStates.usualCheckpoints : 0
+    }
+
+    /// What there is of texts at once.
+    private func load(texts: Int, context: Int) -> MemoryLoad {
+        switch forecast?.method {
+        case .paths(let paths):
+            return MemoryLoad(
+                texts: min(paths.samples, WorkspaceSize(self).rows), positions: forecast?.horizon ?? 0, sources: 1,
+                sourcePositions: encoder?.maxPositions ?? 0)
+        case .quantiles(let quantiles):
+            let read = encoder?.maxPositions ?? 0
+            return MemoryLoad(
+                texts: 1, positions: quantiles.hasDecoder ? 1 : maxPositions, sources: encoders.count,
+                sourcePositions: read)
+        case nil:
+            let together = task == .textGeneration ? texts : EncoderRun.together(texts, length: context, self)
+            return MemoryLoad(
+                texts: together, positions: context, sources: encoder == nil ? 0 : together,
+                sourcePositions: encoder == nil ? 0 : context)
+        }
+    }
+
+    /// Keys and values.
+    private func cacheBytes(_ load: MemoryLoad, _ format: KeyValueFormat) -> Int64 {
+        func bytes(_ shapes: [KeyValueCache.LayerShape], _ length: Int, _ texts: Int) -> Int64 {
+            shapes.reduce(Int64(0)) { $0.addedClamped($1.bytes(length, format.kernel)) }
+                .multipliedClamped(by: Int64(texts))
+        }
+        let own = bytes(cacheShapes, load.positions, load.texts)
+        guard let encoder else { return own }
+        // While the encoder reads a text it has a cache, and the decoder's is empty.
+        return bytes(crossShapes, load.sourcePositions, load.sources).addedClamped(
+            max(own, bytes(encoder.cacheShapes, load.sourcePositions, 1)))
+    }
+
+    /// Bytes of the KV cache for a position of a text that goes on; 0 of an encoder, which keeps nothing.
+    func cacheBytesPerPosition(_ format: KeyValueFormat) -> Int64 {
+        isCausal ? cacheShapes.reduce(0) { $0.addedClamped($1.bytesPerPosition(format.kernel)) } : 0
+    }
+
+    /// Norms and biases as float32; lists of distances; and the matrices of latent attention's keys, which packed ones
+    /// are no longer when they are turned.
+    private func madeBytes(isPacked: Bool) -> Int64 {
+        var numbers: Int64 = 0
+        for need in tensors where need.shape.count == 1 { numbers = numbers.addedClamped(Int64(need.shape[0])) }
+        for d in [self] + encoders {
+            guard let distances = d.distances else { continue }
+            // Lists for each head, or the table of vectors.
+            let (lists, length) =
+                distances.vectors == nil
+                ? (d.layers.first?.attention?.heads ?? 0, DistanceSpace.stride(d.maxPositions))
+                : (distances.rows, d.width)
+            numbers = numbers.addedClamped(Int64(lists).multipliedClamped(by: Int64(length)))
+        }
+        for attention in layers.compactMap(\.attention) {
+            guard isPacked, let latent = attention.latent, !latent.isSplit else { continue }
+            numbers = numbers.addedClamped(
+                Int64(attention.heads * latent.plain).multipliedClamped(by: Int64(latent.rank)))
+        }
+        return numbers.multipliedClamped(by: 4)
+    }
+}
