@@ -303,7 +303,9 @@ import Testing
                     let text = String(decoding: try FileSystem.contents(path) ?? [], as: UTF8.self)
                     // Comments may quote them.
                     let code = text.split(separator: "\n").filter { !$0.trimmed.hasPrefix("//") }
-                    if words.contains(where: { word in code.contains { $0.contains(word) } }) { places.insert(name) }
+                    if words.contains(where: { word in code.contains { $0.contains(word) } }) {
+                        places.insert(name)
+                    }
                 }
             }
         }

@@ -237,7 +237,7 @@ import Testing
         config["num_hidden_layers"] = 1_000_000
         try folder.write("config.json", .object(config))
         let inspection = try await ModelInspection.inspect(folder: folder.path)
-        #expect(inspection.obstacles == [.missingLayers(held: 4, told: 1_000_000, file: "config.json")])
+        #expect(inspection.obstacles.last == .missingLayers(held: 4, told: 1_000_000, file: "config.json"))
         #expect(try await ModelCheck.run(folder.path).verdict == .fail)
     }
 

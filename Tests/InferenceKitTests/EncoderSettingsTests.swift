@@ -20,7 +20,7 @@ import Testing
             ("normalization_type", "layer_norm" as JSON), ("key_query_shared_bottleneck", false),
         ] {
             #expect(
-                try obstacles("mobilebert", #"{"\#(setting)":\#(value)}"#)
+                try obstacles("mobilebert", #"{"\#(setting)":\#(value.text())}"#)
                     == [.setting(setting, value.string ?? value.text())])
         }
         for blocks in [17, 1_000_000_000] {

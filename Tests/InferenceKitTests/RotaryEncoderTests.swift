@@ -24,10 +24,14 @@ import Testing
             #expect(try read(fixture, #"{"\#(setting)":2}"#).obstacles.count == 1, "\(setting)")
         }
         for setting in ["prenorm", "causal", "parallel_block", "use_rms_norm"] {
-            #expect(try read("nomic-bert-published", #"{"\#(setting)":true}"#).obstacles == [.setting(setting, "true")])
+            #expect(
+                try read("nomic-bert-published", #"{"\#(setting)":true}"#).obstacles == [.setting(setting, "true")])
         }
         #expect(try read("nomic-bert-published", "{}").obstacles == [])
-        #expect(try read("gte-new", #"{"layer_norm_type":"rms_norm"}"#).obstacles == [.setting("layer_norm_type", "rms_norm")])
+        #expect(
+            try read("gte-new", #"{"layer_norm_type":"rms_norm"}"#).obstacles == [
+                .setting("layer_norm_type", "rms_norm")
+            ])
         #expect(
             try read("gte-new", #"{"position_embedding_type":"absolute"}"#).obstacles
                 == [.setting("position_embedding_type", "absolute")])

@@ -66,7 +66,8 @@ import Testing
             ProviderAvailability.unavailable(
                 .insufficientMemory(required: 8_000_000_000, available: 1_000_000_000)), "8.0 GB"
         ),
-        (.unavailable(.unsupported([.architecture("mamba9")])), "mamba9"), (.unavailable(.modelNotDownloaded), "files"),
+        (.unavailable(.unsupported([.architecture("mamba9")])), "mamba9"),
+        (.unavailable(.modelNotDownloaded), "files"),
         (.unavailable(.unsupportedPlatform), "this system"),
         (.unavailable(.unknown("it is broken")), "it is broken"),
     ])

@@ -51,7 +51,7 @@ extension RunObstacle {
         case .noConfiguration: "no config.json"
         case .noWeights: "no weights"
         case .format(let name, let file): "\(SupportedModels.title(ofFormat: name)) weights" + Self.note(file)
-        case .otherNames(let file): "weights under other names than transformers gives them" + Self.note(file)
+        case .otherNames(let file): "weights \(Self.elsewhere)" + Self.note(file)
         case .quantization(let method, nil, nil): "\(method.printable) weights"
         case .quantization(let method, let packing, let layout):
             Self.packed(method, packing, "quantisation", layout)
@@ -75,17 +75,20 @@ extension RunObstacle {
         case .architecture, .modelClass: "the \(text) is not supported yet"
         // Which file it is matters only where several things stand in the way.
         case .format(let name, _): "\(Self.format(name).text) are not supported yet"
-        case .otherNames: "its \(Self.otherNames().text)"
+        case .otherNames: "its weights are \(Self.elsewhere)"
         case .quantization(let method, let packing, let layout):
             "\(Self.packed(method, packing, "weights", layout)) are not supported yet"
         case .elementType: "\(text) are not supported yet"
         case .adapter: "it is \(text), which is not supported yet"
         case .memory(let needed, let total):
             "it needs about \(ByteCount(needed)) of memory, and this machine has \(ByteCount(total))"
-        case .noModelType, .noConfiguration, .noWeights, .setting, .missingLayers, .noTokenizer, .broken, .unreadable:
+        case .noModelType, .noConfiguration, .noWeights, .setting, .missingLayers, .noTokenizer, .broken,
+            .unreadable:
             "it cannot be run yet: \(text)"
         }
     }
+
+    private static let elsewhere = "under other names than transformers gives them"
 
     private static func note(_ file: String?) -> String { file.map { " (\($0.printable))" } ?? "" }
 

@@ -31,7 +31,8 @@ extension CheckRun {
             return add(
                 .init(
                     "tensors", .fail,
-                    Self.labelled(part.label, RunObstacle.missingLayers(held: held, told: layers, file: source).text),
+                    Self.labelled(
+                        part.label, RunObstacle.missingLayers(held: held, told: layers, file: source).text),
                     file: source, expected: counted(layers, "layer"), found: "\(held)"))
         }
         // Models that are not text (convolutions of a codec, stages of an image model) and files with sizes per layer

@@ -55,8 +55,8 @@ struct CheckRun {
 
     /// An error's message with the file's name instead of its path.
     func told(_ error: AIError) -> String {
-        guard let place = error.context.path, let fault = error.context.fault else { return error.message }
-        return "\(shown(place)): \(fault)"
+        guard let place = error.context.path, error.message.hasPrefix(place + ": ") else { return error.message }
+        return shown(place) + error.message.dropFirst(place.count)
     }
 
     /// Prefixes a sentence with its file's label, if any.

@@ -68,7 +68,8 @@ struct FolderReading: Sendable {
             obstacles = [RunObstacle(fault)]
         } else if !sources.isLoadable {
             obstacles =
-                sources.isAdapter ? [.adapter] : sources.formats.isEmpty ? [.noWeights] : sources.formats.map(obstacle)
+                sources.isAdapter
+                ? [.adapter] : sources.formats.isEmpty ? [.noWeights] : sources.formats.map(obstacle)
         }
         if let configuration = sources.configuration {
             let stored = sources.weights.map { Set($0.tensors.map { TensorList.plain($0.name) }) }
@@ -103,7 +104,8 @@ struct FolderReading: Sendable {
     }
 
     /// Reports a configuration with more layers than the weights have.
-    private static func missingLayers(_ weights: StoredWeights?, _ configuration: ModelConfiguration) -> RunObstacle?
+    private static func missingLayers(_ weights: StoredWeights?, _ configuration: ModelConfiguration)
+        -> RunObstacle?
     {
         guard let weights, let told = configuration.layers, let held = LayerCount.held(weights.tensors.map(\.name)),
             held < told

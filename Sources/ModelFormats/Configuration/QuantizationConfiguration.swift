@@ -105,7 +105,6 @@ package struct QuantizationConfiguration: Sendable, Hashable {
 
     private init(described other: ConfigurationFields) throws(AIError) {
         let name = try other.string("quant_method") ?? "unnamed"
-        self.name = name
         var algorithm: String?
         // EXL2 gives an average such as 4.25.
         let average = try other.number("bits")
@@ -161,7 +160,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         format = said?.lowercased()
         (overrides, packing) = ([:], nil)
         let told = bits.map(String.init) ?? average.map { "\($0)" }
-        packed = algorithm ?? told.map { "\($0)-bit" }
+        (self.name, packed) = (name, algorithm ?? told.map { "\($0)-bit" })
         description = "\(name)\(packed.map { " \($0.printable)" } ?? "") quantisation"
     }
 }
