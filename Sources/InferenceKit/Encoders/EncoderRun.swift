@@ -85,17 +85,6 @@ struct EncoderRun {
 
     // MARK: Steps
 
-    /// Texts in a step. States of recurrent layers may be large, and each text has its own: there are as many as of one
-    /// text that goes on.
-    private static func mostTogether(_ d: ModelDescription) -> Int {
-        d.stateSize == 0 ? .max : RecurrentStates.usualCheckpoints + 1
-    }
-
-    /// How many of so many texts, each of this length, are in one step.
-    static func together(_ texts: Int, length: Int, _ d: ModelDescription) -> Int {
-        max(1, min(texts, WorkspaceSize(d).rows / max(1, length), mostTogether(d)))
-    }
-
     private mutating func run(
         _ texts: [TokenizedText], _ isCancelled: () -> Bool, _ give: ([Piece]) throws(AIError) -> Void
     ) throws(AIError) {
@@ -111,7 +100,7 @@ struct EncoderRun {
             var (count, rows) = (0, 0)
             for index in rest {
                 rows += texts[index].ids.count
-                guard rows <= workspace.rows, count < Self.mostTogether(model.model.description) else { break }
+                guard rows <= workspace.rows, count < model.model.description.mostTogether else { break }
                 count += 1
             }
             try give(try step(rest.prefix(count), texts))

@@ -38,6 +38,15 @@ extension ModelDescription {
         return limited
     }
 
+    /// Texts that go through the model in one step at most. States of recurrent layers may be large, and each text has its
+    /// own: there are as many as of one text that goes on.
+    var mostTogether: Int { stateSize == 0 ? .max : RecurrentStates.usualCheckpoints + 1 }
+
+    /// How many of so many texts, each of this length, are in one step.
+    private func together(_ texts: Int, length: Int) -> Int {
+        max(1, min(texts, WorkspaceSize(self).rows / max(1, length), mostTogether))
+    }
+
     /// What running takes, counted as it is allocated.
     ///
     /// - Parameters:
@@ -81,7 +90,7 @@ extension ModelDescription {
                 texts: 1, positions: quantiles.hasDecoder ? 1 : maxPositions, sources: encoders.count,
                 sourcePositions: read)
         case nil:
-            let together = task == .textGeneration ? texts : EncoderRun.together(texts, length: context, self)
+            let together = task == .textGeneration ? texts : self.together(texts, length: context)
             return MemoryLoad(
                 texts: together, positions: context, sources: encoder == nil ? 0 : together,
                 sourcePositions: encoder == nil ? 0 : context)

@@ -109,10 +109,12 @@ import Testing
         #expect(try await estimate("org/tiny")["memory_bytes"]?.int == weights + weights / 5)
         #expect(stage.hub.requests("resolve").isEmpty)
         #expect(try await stage.run("pull", "org/tiny:config.json").status == 0)
-        // 512 positions of 1,024 bytes, and a batch of 256 of 7,680.
+        // 512 positions of 1,024 bytes; nine norms as float32; 256 rows of 1,824 numbers, and as they are multiplied, 16
+        // blocks of 252 bytes; 16 rows of logits.
+        let rows: Int64 = 256 * (1824 * 4 + 16 * 252) + 16 * 1024 * 4
         #expect(
-            try await estimate("org/tiny", "--format", "all")["memory_bytes"]?.int == weights + 512 * 1024 + 256
-                * 7680)
+            try await estimate("org/tiny", "--format", "all")["memory_bytes"]?.int == weights + 512 * 1024 + 9
+                * 128 * 4 + rows)
         let text = try await stage.run("pull", "--estimate", "org/tiny", "--format", "all")
         #expect(text.output.contains("(weights + a 512-token context); this machine has "))
         #expect(

@@ -251,7 +251,8 @@ import Testing
     }
 
     @Test func whatKeepsNothingOfATextIsNotToldPositions() async throws {
-        let config = #"{"model_type":"bert","hidden_size":8,"num_attention_heads":2,"num_hidden_layers":1}"#
+        let config =
+            #"{"model_type":"bert","hidden_size":8,"num_attention_heads":2,"num_hidden_layers":1,"intermediate_size":16,"vocab_size":30,"max_position_embeddings":16,"type_vocab_size":2}"#
         let stage = try Stage(Self.small(config))
         let result = try await stage.run("info", "org/small", "--inspect")
         #expect(result.status == 0 && result.output.contains(" to run: fits in the "))
