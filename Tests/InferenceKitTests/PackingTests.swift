@@ -37,6 +37,15 @@ import Testing
         return folder
     }
 
+    @Test(arguments: [Int64.max, 0, -1, 1 << 40]) func blocksHaveSizes(size: Int64) async throws {
+        for place in 0..<2 {
+            var sizes: [JSON] = [32, 32]
+            sizes[place] = .int(size)
+            let error = try await error(folder("micro/packed-fp8", quantization: ["weight_block_size": .array(sizes)]))
+            #expect(error.code == .malformedModel && error.message.contains("weight_block_size"), "\(error.message)")
+        }
+    }
+
     @Test func scalesThatDoNotFitTheirBlocksAreNamed() async throws {
         let error = try await error(
             folder("micro/packed-fp8", quantization: ["weight_block_size": .array([32, 32])]))

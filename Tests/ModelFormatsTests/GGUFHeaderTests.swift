@@ -125,6 +125,7 @@ private func read(_ bytes: [UInt8], fileSize: Int? = nil) throws(AIError) -> GGU
             (file([B.tensor("t", [1, 1, 1, 1, 1], 0)], data: 64), "5 dimensions"),
             (file([B.tensor("t", [big, 4], 0)], data: 64), "overflows"),
             (file([B.tensor("t", [big], 0)], data: 64), "overflows"),
+            (file([B.tensor("t", [big, 0], 0)], data: 64), "overflows"),
             (file([B.tensor("t", [UInt64.max], 0)], data: 64), "dimension"),
             (file([B.tensor("t", [31], 2)], data: 64), "not a multiple of the block size 32 (Q4_0)"),
             (file([B.tensor("t", [4], 0, offset: 32)], data: 64), "not at 0"),

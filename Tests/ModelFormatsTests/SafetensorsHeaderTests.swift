@@ -63,6 +63,7 @@ private func header(_ bytes: [UInt8], path: String = "/m/a.safetensors") throws(
         (#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[0]}}"#, 8, "data_offsets"),
         (#"{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}}"#, 0, "overflows"),
         (#"{"a":{"dtype":"F32","shape":[1152921504606846976],"data_offsets":[0,0]}}"#, 0, "overflows"),
+        (#"{"a":{"dtype":"I32","shape":[0,1152921504606846976],"data_offsets":[0,0]}}"#, 0, "overflows"),
         (#"{"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}}"#, 8, "list of sizes"),
         (#"{"a":{"dtype":"F32","shape":[1.5],"data_offsets":[0,8]}}"#, 8, "list of sizes"),
         (#"{"a":{"dtype":"F32","data_offsets":[0,8]}}"#, 8, "no shape"),

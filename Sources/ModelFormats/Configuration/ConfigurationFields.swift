@@ -102,9 +102,19 @@ struct ConfigurationFields {
     /// The first of the keys that is there.
     private func first(_ keys: [String]) -> JSON? { keys.lazy.compactMap(value).first }
 
-    /// The integers of a list; nil if there is none.
+    /// The numbers of layers in a list; nil if there is none. For display only.
     func integers(_ keys: String...) -> [Int]? {
-        first(keys)?.array?.compactMap { $0.int.flatMap { Int(exactly: $0) } }
+        first(keys)?.array?.compactMap { $0.whole(in: SettingLimits.places) }
+    }
+
+    /// A list of sizes.
+    func sizes(_ key: String) throws(AIError) -> [Int]? {
+        guard let list = value(key)?.array else { return nil }
+        let sizes = list.compactMap { $0.whole(in: SettingLimits.sizes) }
+        if sizes.count == list.count { return sizes }
+        try report(
+            "\(key) has more than whole numbers from \(SettingLimits.sizes.lowerBound) to \(SettingLimits.sizes.upperBound)")
+        return nil
     }
 
     /// A non-negative integer.

@@ -181,10 +181,11 @@ package struct ModelConfiguration: Sendable {
         let mixture = try fields.object("ffn_config") ?? fields
         experts = try mixture.countIfAny(
             "num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
+        let mostPerToken = try mixture.sizes("moe_topk")?.max()
         expertsPerToken =
             try mixture.countIfAny(
                 "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k", "moe_k", "top_k_experts")
-            ?? mixture.integers("moe_topk")?.max()
+            ?? mostPerToken
         layerKinds = layers.flatMap { fields.layerKinds($0, type: type) } ?? []
         cache = CacheConfiguration(fields, type: type, layers: layers, kvHeads: kvHeads, headSize: headSize)
         customCode = all.members("auto_map").flatMap { member in

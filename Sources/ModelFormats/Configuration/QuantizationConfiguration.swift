@@ -140,7 +140,9 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         self.bits = bits
         // -1 is the whole row.
         groupSize = try other.isMinusOne("group_size") ? nil : other.count("group_size")
-        blockSize = other.integers("weight_block_size") ?? weights?.integers("block_structure")
+        let ownSize = try other.sizes("weight_block_size")
+        let groupSizes = try weights?.sizes("block_structure")
+        blockSize = ownSize ?? groupSizes
         let said: String? =
             switch method {
             case _ where name.lowercased().hasSuffix("auto-round"):

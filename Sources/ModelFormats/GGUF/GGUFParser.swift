@@ -138,25 +138,21 @@ struct GGUFParser {
         func fault(_ what: String, expected: String? = nil, found: String? = nil) -> AIError {
             .malformed(path, "tensor \"\(name)\" \(what)", tensor: name, expected: expected, found: found)
         }
-        func overflows(_ dimensions: [Int]) -> AIError {
-            fault(
-                "has dimensions whose product overflows", expected: "at most \(Int.max) bytes",
-                found: "\(dimensions)")
-        }
         let rank: UInt32 = try reader.number()
         guard rank <= Self.mostDimensions else {
             throw fault(
                 "has \(rank) dimensions", expected: "at most \(Self.mostDimensions)", found: "\(rank)")
         }
         var dimensions: [Int] = []
-        var elements = 1
         for _ in 0..<rank {
             let size: UInt64 = try reader.number()
             guard let size = Int(exactly: size) else { throw fault("has a dimension of \(size)") }
-            let (product, overflow) = elements.multipliedReportingOverflow(by: size)
-            guard !overflow else { throw overflows(dimensions + [size]) }
-            elements = product
             dimensions.append(size)
+        }
+        guard let elements = TensorShape.elementCount(dimensions) else {
+            throw fault(
+                "has dimensions whose product overflows", expected: "at most \(Int.max) bytes",
+                found: "\(dimensions)")
         }
         let number: UInt32 = try reader.number()
         guard let type = GGUFTensorType(number) else {
@@ -168,10 +164,9 @@ struct GGUFParser {
                 "has rows of \(row), not a multiple of the block size \(type.blockElements) (\(type.name))",
                 expected: "a multiple of \(type.blockElements)", found: "\(row)")
         }
-        let (bytes, overflow) = (elements / type.blockElements).multipliedReportingOverflow(by: type.blockBytes)
-        guard !overflow else { throw overflows(dimensions) }
         return Entry(
-            name: name, type: type, dimensions: dimensions, elements: elements, bytes: bytes,
+            name: name, type: type, dimensions: dimensions, elements: elements,
+            bytes: elements / type.blockElements * type.blockBytes,
             offset: try reader.number())
     }
 

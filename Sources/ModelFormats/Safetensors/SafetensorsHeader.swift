@@ -132,24 +132,19 @@ public struct SafetensorsHeader: Sendable {
                 found: spelling)
         }
         guard let dimensions = entry["shape"]?.array else { throw fault("has no shape") }
-        func overflows(_ shape: [JSON]) -> AIError {
-            fault(
-                "has a shape whose product overflows", expected: "at most \(Int.max) bits",
-                found: JSON.array(shape).text())
-        }
         var shape: [Int] = []
-        var elements = 1
         for dimension in dimensions {
             guard let size = dimension.int.flatMap({ Int(exactly: $0) }), size >= 0 else {
                 throw fault("has a shape that is not a list of sizes")
             }
-            let (product, overflow) = elements.multipliedReportingOverflow(by: size)
-            guard !overflow else { throw overflows(dimensions) }
-            elements = product
             shape.append(size)
         }
-        let (bits, overflow) = elements.multipliedReportingOverflow(by: dataType.bits)
-        guard !overflow else { throw overflows(dimensions) }
+        guard let elements = TensorShape.elementCount(shape) else {
+            throw fault(
+                "has a shape whose product overflows", expected: "at most \(Int.max) bits",
+                found: JSON.array(dimensions).text())
+        }
+        let bits = elements * dataType.bits
         guard bits % 8 == 0 else {
             throw fault(
                 "has \(counted(bits, "bit")), not a whole number of bytes", expected: "whole bytes",

@@ -175,15 +175,14 @@ struct TorchWalk {
         else { return nil }
         guard sizes.count <= Self.dimensionLimit else { return fail(name, "has \(sizes.count) dimensions") }
         var shape: [Int] = []
-        var elements = 1
         for size in sizes {
             guard case .int(let value) = machine.nodes[size], value >= 0 else {
                 return fail(name, "has an invalid shape")
             }
-            let (product, overflow) = elements.multipliedReportingOverflow(by: Int(value))
-            guard !overflow else { return fail(name, "has a shape whose product overflows") }
-            elements = product
             shape.append(Int(value))
+        }
+        guard let elements = TensorShape.elementCount(shape) else {
+            return fail(name, "has a shape whose product overflows")
         }
         var type = TorchStorage.types[machine.imports[kind].name] ?? machine.imports[kind].name
         if isTyped, parts.count > 6, case .imported(let number) = machine.nodes[parts[6]] {

@@ -1,5 +1,6 @@
 @testable import HubCLI
 import HubCore
+import HubServer
 import Support
 import Testing
 
