@@ -41,8 +41,10 @@ import Testing
         for place in 0..<2 {
             var sizes: [JSON] = [32, 32]
             sizes[place] = .int(size)
-            let error = try await error(folder("micro/packed-fp8", quantization: ["weight_block_size": .array(sizes)]))
-            #expect(error.code == .malformedModel && error.message.contains("weight_block_size"), "\(error.message)")
+            let error = try await error(
+                folder("micro/packed-fp8", quantization: ["weight_block_size": .array(sizes)]))
+            #expect(error.code == .malformedModel, "\(error.message)")
+            #expect(error.message.contains("weight_block_size"), "\(error.message)")
         }
     }
 

@@ -93,7 +93,8 @@ struct SchemaCompiler {
         try count(1)
         for member in own + other { compared += 1 + (member.keywords["properties"]?.object?.members.count ?? 0) }
         guard compared <= Self.mostCompared else {
-            throw AIError(.invalidInput, "the schema is too large: oneOf has too many branches with many properties")
+            throw AIError(
+                .invalidInput, "the schema is too large: oneOf has too many branches with many properties")
         }
     }
 

@@ -107,13 +107,13 @@ struct ConfigurationFields {
         first(keys)?.array?.compactMap { $0.whole(in: SettingLimits.places) }
     }
 
-    /// A list of sizes.
-    func sizes(_ key: String) throws(AIError) -> [Int]? {
-        guard let list = value(key)?.array else { return nil }
-        let sizes = list.compactMap { $0.whole(in: SettingLimits.sizes) }
+    /// A list of sizes. The first key present counts.
+    func sizes(_ keys: String...) throws(AIError) -> [Int]? {
+        guard let key = keys.first(where: has), let list = value(key)?.array else { return nil }
+        let limits = SettingLimits.sizes
+        let sizes = list.compactMap { $0.whole(in: limits) }
         if sizes.count == list.count { return sizes }
-        try report(
-            "\(key) has more than whole numbers from \(SettingLimits.sizes.lowerBound) to \(SettingLimits.sizes.upperBound)")
+        try report("\(key) has a number that is not whole or not from \(limits.lowerBound) to \(limits.upperBound)")
         return nil
     }
 

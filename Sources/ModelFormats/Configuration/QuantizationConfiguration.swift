@@ -103,6 +103,13 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         fields.optionalText("mode") ?? "affine" == "affine"
     }
 
+    private static func blockSize(_ fields: ConfigurationFields, _ weights: ConfigurationFields?) throws(AIError)
+        -> [Int]?
+    {
+        if let sizes = try fields.sizes("weight_block_size") { return sizes }
+        return try weights?.sizes("block_structure")
+    }
+
     private init(described other: ConfigurationFields) throws(AIError) {
         let name = try other.string("quant_method") ?? "unnamed"
         var algorithm: String?
@@ -140,9 +147,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         self.bits = bits
         // -1 is the whole row.
         groupSize = try other.isMinusOne("group_size") ? nil : other.count("group_size")
-        let ownSize = try other.sizes("weight_block_size")
-        let groupSizes = try weights?.sizes("block_structure")
-        blockSize = ownSize ?? groupSizes
+        blockSize = try Self.blockSize(other, weights)
         let said: String? =
             switch method {
             case _ where name.lowercased().hasSuffix("auto-round"):
