@@ -22,7 +22,7 @@ import Testing
         return found
     }
 
-    private static let long = String(repeating: "x", count: 600)
+    private static let long = String(repeating: "x", count: 257)
 
     static let languages: [(String, [[String]])] = [
         (
@@ -47,12 +47,8 @@ import Testing
         ),
         // So it is with long ones.
         (
-            #"{"type":"array","items":{"enum":["\#(long)","\#(long)y","\#(long)yy"]},"uniqueItems":true,"minItems":2,"maxItems":2}"#,
-            [
-                ["\"\(long)\"", "\"\(long)y\""], ["\"\(long)y\"", "\"\(long)\""],
-                ["\"\(long)\"", "\"\(long)yy\""], ["\"\(long)yy\"", "\"\(long)\""],
-                ["\"\(long)y\"", "\"\(long)yy\""], ["\"\(long)yy\"", "\"\(long)y\""],
-            ]
+            #"{"type":"array","items":{"enum":["\#(long)","\#(long)y"]},"uniqueItems":true,"minItems":2}"#,
+            [["\"\(long)\"", "\"\(long)y\""], ["\"\(long)y\"", "\"\(long)\""]]
         ),
         // 1 and 1.0 are equal.
         (
