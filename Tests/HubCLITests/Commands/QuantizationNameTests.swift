@@ -76,7 +76,7 @@ import Testing
     /// Of several revisions those are verified that have it.
     @Test func aRevisionWithoutItIsPassedOver() async throws {
         _ = try await document("pull", "org/two:Q4_0")
-        _ = try await document("pull", "org/two@other")
+        _ = try await document("pull", "org/two@other:Q8_0")
         let verified = try await document("verify", "--full", "org/two:Q4_0")
         #expect(verified.objects("models").map { $0["checked"]?.int } == [1])
         #expect(try await run("verify", "org/two:Q5_K_M").status == 3)
