@@ -22,8 +22,8 @@ extension TemplateMessages {
         } catch {
             // A template that takes long to refuse is not asked a dozen times.
             for other in otherForms(messages, error) where Clock.seconds - start < mostSeconds {
+                guard !Task.isCancelled else { throw AIError(.cancelled, "interrupted") }
                 if let text = try? rendering(other) { return text }
-                if Task.isCancelled { break }
             }
             throw error
         }

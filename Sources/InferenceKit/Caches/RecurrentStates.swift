@@ -18,7 +18,7 @@ final class RecurrentStates {
     /// Memory for the next state.
     private var spare: FloatBuffer?
 
-    /// Earlier states that a text keeps that goes on.
+    /// Earlier states that are kept while a text is generated.
     static let usualCheckpoints = 3
 
     /// nil for a model without recurrent layers.

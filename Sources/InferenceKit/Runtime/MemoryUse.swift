@@ -38,8 +38,8 @@ extension ModelDescription {
         return limited
     }
 
-    /// Texts that go through the model in one step at most. States of recurrent layers may be large, and each text has its
-    /// own: there are as many as of one text that goes on.
+    /// The most texts in one step. Each text has its own states of recurrent layers, which may be large. So a step has no
+    /// more states than one generated text keeps.
     var mostTogether: Int { stateSize == 0 ? .max : RecurrentStates.usualCheckpoints + 1 }
 
     /// How many of so many texts, each of this length, are in one step.
@@ -71,13 +71,13 @@ extension ModelDescription {
             scratch: WorkspaceSize(d, limit: Int(min(rows, Int64(MemoryLoad.most)))).bytes)
     }
 
-    /// States of a text that are kept to go back to: none of one that goes through the model in one step.
+    /// Earlier states kept for each text; 0 for a text that is computed in one step.
     private func checkpoints(_ context: Int) -> Int {
-        let goesOn = task == .textGeneration || context > WorkspaceSize(self).rows
-        return goesOn ? RecurrentStates.usualCheckpoints : 0
+        let hasFurtherSteps = task == .textGeneration || context > WorkspaceSize(self).rows
+        return hasFurtherSteps ? RecurrentStates.usualCheckpoints : 0
     }
 
-    /// What there is of texts at once.
+    /// The texts that are computed at once, and their positions.
     private func load(texts: Int, context: Int) -> MemoryLoad {
         switch forecast?.method {
         case .paths(let paths):
@@ -110,7 +110,7 @@ extension ModelDescription {
             max(own, bytes(encoder.cacheShapes, load.sourcePositions, 1)))
     }
 
-    /// Bytes of the KV cache for a position of a text that goes on; 0 of an encoder, which keeps nothing.
+    /// Bytes of the KV cache per position of a generated text; 0 for an encoder, which has none.
     func cacheBytesPerPosition(_ format: KeyValueFormat) -> Int64 {
         isCausal ? cacheShapes.reduce(0) { $0.addedClamped($1.bytesPerPosition(format.kernel)) } : 0
     }

@@ -147,7 +147,8 @@ struct DecoderTest {
             memoryBytesPerSecond: memory, peakMemoryBytes: result.peakMemoryBytes)
     }
 
-    /// The rate of reading the weights, so without speculation. Generation goes on past the end token for enough tokens.
+    /// The rate of reading the weights, so without speculation. The end token is ignored, so that
+    /// there are enough tokens.
     ///
     /// - Returns: nil if there were too few tokens.
     private func rate(_ prompt: Prompt) async throws(AIError) -> Double? {
