@@ -59,8 +59,8 @@ import Testing
             for (position, id) in text.ids.enumerated() {
                 step.append(
                     StepRow(
-                        cache: cache, position: position, id: id, length: text.ids.count,
-                        type: text.types[position], states: states))
+                        cache: cache, position: position, input: .token(id, type: text.types[position]),
+                        length: text.ids.count, states: states))
             }
             places.append(first..<step.count)
         }

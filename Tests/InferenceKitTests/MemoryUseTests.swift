@@ -51,7 +51,7 @@ import Testing
     private func generating(_ texts: Int, _ model: LoadedModel) throws -> (cache: Int, states: Int) {
         let d = model.model.description
         let workspace = Workspace(d, team: model.team, isExact: model.isExact)
-        let text = ids(model.context, model)
+        let text = [RowInput](tokens: ids(model.context, model))
         let source = d.encoder == nil ? [] : text
         let sessions = (0..<texts).map { _ in model.session() }
         for session in sessions {
@@ -59,9 +59,9 @@ import Testing
             try session.run(
                 anew: prompt, answering: source, workspace, logitsFrom: prompt.count - 1, isCancelled: { false }
             ) { _, _ in }
-            while session.ids.count < text.count {
-                let next = Array(text[session.ids.count...].prefix(4))
-                session.grow(to: session.ids.count + next.count)
+            while session.count < text.count {
+                let next = Array(text[session.count...].prefix(4))
+                session.grow(to: session.count + next.count)
                 try model.model.run(Step(session.rows(next, logitsFrom: 0)), workspace)
                 session.keep(next)
             }
@@ -105,43 +105,43 @@ import Testing
         switch model.settings.method {
         case .paths(let paths):
             let bins = SeriesBins(paths, contextLength: model.contextLength)
-            let source = SourceText(try bins.tokens(of: (0..<model.contextLength).map(Double.init)).ids)
+            let source = SourceText(
+                [RowInput](tokens: try bins.tokens(of: (0..<model.contextLength).map(Double.init)).ids))
             let sessions = (0..<paths.samples).map { _ in
                 let session = Session(model.model, context: model.horizon + 1, format: model.format)
-                session.begin([model.start], sharing: source)
+                session.begin([.token(model.start)], sharing: source)
                 return session
             }
             for _ in 0..<model.horizon {
                 var step = Step()
                 for session in sessions {
-                    session.grow(to: session.ids.count + 1)
-                    for row in session.rows([model.start], logitsFrom: 0) { step.append(row) }
+                    session.grow(to: session.count + 1)
+                    for row in session.rows([.token(model.start)], logitsFrom: 0) { step.append(row) }
                 }
                 try model.model.run(step, model.workspace)
-                for session in sessions { session.keep([model.start]) }
+                for session in sessions { session.keep([.token(model.start)]) }
             }
             let kept = source.kept?.mostBytes ?? 0
             return sessions.reduce(kept) { $0 + $1.mostCacheBytes - kept }
         case .quantiles(let quantiles):
             let patches = try SeriesPatches(quantiles, (0..<model.contextLength).map(Double.init)[...])
-            var rows = patches.rows.map { (id: 0, patch: Optional($0)) }
-            if quantiles.hasRegister { rows.append((id: 1, patch: nil)) }
+            var rows = patches.rows.map { RowInput.patch($0) }
+            if quantiles.hasRegister { rows.append(.token(1)) }
             guard quantiles.hasDecoder else {
-                rows += SeriesPatches.future(quantiles, model.horizon / quantiles.size).map { (0, $0) }
+                rows += SeriesPatches.future(quantiles, model.horizon / quantiles.size).map { .patch($0) }
                 let cache = KeyValueCache(d.cacheShapes, format: model.format.kernel, capacity: rows.count)
                 try model.model.run(
                     Step(
                         rows.enumerated().map {
                             StepRow(
-                                cache: cache, position: $0.offset, id: $0.element.id, length: rows.count,
-                                patch: $0.element.patch)
+                                cache: cache, position: $0.offset, input: $0.element, length: rows.count)
                         }), model.workspace)
                 return cache.mostBytes
             }
             let session = Session(model.model, context: 1, format: model.format)
-            session.begin([model.start], sharing: SourceText(rows: rows))
+            session.begin([.token(model.start)], sharing: SourceText(rows))
             session.grow(to: 1)
-            try model.model.run(Step(session.rows([model.start], logitsFrom: 0)), model.workspace)
+            try model.model.run(Step(session.rows([.token(model.start)], logitsFrom: 0)), model.workspace)
             return session.mostCacheBytes
         }
     }

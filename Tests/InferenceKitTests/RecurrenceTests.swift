@@ -14,21 +14,21 @@ import Testing
         try LoadedModel(FolderReading(Fixtures.path(name)), options: ModelOptions(threads: threads, isExact: true))
     }
 
-    private func text(_ count: Int, _ model: LoadedModel) -> [Int] {
+    private func text(_ count: Int, _ model: LoadedModel) -> [RowInput] {
         var random = Xoshiro256(seed: 5)
-        return (0..<count).map { _ in Int.random(in: 0..<model.vocabulary, using: &random) }
+        return (0..<count).map { _ in .token(Int.random(in: 0..<model.vocabulary, using: &random)) }
     }
 
     /// The last logits of a text that is computed in pieces of these sizes, again and again.
-    private func last(_ text: [Int], _ model: LoadedModel, pieces: [Int]) throws -> [Float] {
+    private func last(_ text: [RowInput], _ model: LoadedModel, pieces: [Int]) throws -> [Float] {
         let session = model.session()
         session.grow(to: text.count)
         let workspace = Workspace(model.model.description, team: model.team, isExact: true)
         var (result, turn) = ([Float](), 0)
-        while session.ids.count < text.count {
-            let piece = Array(text[session.ids.count...].prefix(pieces[turn % pieces.count]))
+        while session.count < text.count {
+            let piece = Array(text[session.count...].prefix(pieces[turn % pieces.count]))
             turn += 1
-            let isLast = session.ids.count + piece.count == text.count
+            let isLast = session.count + piece.count == text.count
             try model.model.run(Step(session.rows(piece, logitsFrom: isLast ? piece.count - 1 : .max)), workspace) {
                 result = Array($1)
             }
@@ -51,10 +51,10 @@ import Testing
         let text = text(400, model)
         let session = model.session()
         let workspace = Workspace(model.model.description, team: model.team, isExact: true)
-        func read(_ text: [Int], _ piece: Int) throws {
-            while session.ids.count < text.count {
-                let next = Array(text[session.ids.count...].prefix(piece))
-                let isLast = session.ids.count + next.count == text.count
+        func read(_ text: [RowInput], _ piece: Int) throws {
+            while session.count < text.count {
+                let next = Array(text[session.count...].prefix(piece))
+                let isLast = session.count + next.count == text.count
                 try model.model.run(Step(session.rows(next, logitsFrom: isLast ? next.count - 1 : .max)), workspace)
                 session.keep(next)
             }
@@ -63,21 +63,21 @@ import Testing
         try read(text, 100)
         // The same text again: its last row is computed, from the state before it.
         session.begin(text)
-        #expect(session.ids.count == 399)
+        #expect(session.count == 399)
         try read(text, 100)
         // Guesses that were wrong cost nothing.
-        try model.model.run(Step(session.rows([1, 2, 3, 4], logitsFrom: 0)), workspace)
+        try model.model.run(Step(session.rows([RowInput](tokens: [1, 2, 3, 4]), logitsFrom: 0)), workspace)
         session.keep([])
-        #expect(session.ids.count == 400)
+        #expect(session.count == 400)
         // Those that were right are computed again where others were wrong.
-        try model.model.run(Step(session.rows([1, 2, 3, 4], logitsFrom: 0)), workspace)
-        session.keep([1, 2])
-        #expect(session.ids.count == 400)
+        try model.model.run(Step(session.rows([RowInput](tokens: [1, 2, 3, 4]), logitsFrom: 0)), workspace)
+        session.keep([.token(1), .token(2)])
+        #expect(session.count == 400)
         // Another text with a beginning in common, and one without.
-        session.begin(Array(text[..<250]) + [1, 2, 3])
-        #expect(session.ids.count <= 250 && session.ids.count % 100 == 0)
-        session.begin([text[0] + 1, 1])
-        #expect(session.ids.isEmpty)
+        session.begin(text[..<250] + [RowInput](tokens: [1, 2, 3]))
+        #expect(session.count <= 250 && session.count % 100 == 0)
+        session.begin([text[0] == .token(1) ? .token(2) : .token(1)])
+        #expect(session.count == 0)
     }
 
     @Test func statesAreWrittenInPlaceUnlessTheyAreKept() throws {

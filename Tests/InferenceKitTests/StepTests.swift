@@ -41,24 +41,25 @@ import Testing
     }
 
     /// What a text answers, if the model has an encoder.
-    private func source(_ model: LoadedModel, _ ids: [Int]) -> [Int] {
-        model.model.description.encoder == nil ? [] : ids.prefix(11).map { ($0 + 7) % model.vocabulary }
+    private func source(_ model: LoadedModel, _ text: [RowInput]) -> [RowInput] {
+        guard model.model.description.encoder != nil else { return [] }
+        return [RowInput](tokens: text.prefix(11).compactMap(\.token).map { ($0 + 7) % model.vocabulary })
     }
 
-    private func session(_ model: LoadedModel, _ ids: [Int]) -> Session {
+    private func session(_ model: LoadedModel, _ text: [RowInput]) -> Session {
         let session = model.session()
-        session.begin(ids, answering: source(model, ids))
+        session.begin(text, answering: source(model, text))
         return session
     }
 
     /// The logits of every position of a text, computed alone, a token at a time.
-    private func alone(_ model: LoadedModel, _ ids: [Int]) throws -> [[Float]] {
-        let session = session(model, ids)
+    private func alone(_ model: LoadedModel, _ text: [RowInput]) throws -> [[Float]] {
+        let session = session(model, text)
         let workspace = Workspace(model.model.description, team: model.team, isExact: model.isExact)
         var all: [[Float]] = []
-        for id in ids {
-            try model.model.run(Step(session.rows([id], logitsFrom: 0)), workspace) { all.append(Array($1)) }
-            session.keep([id])
+        for row in text {
+            try model.model.run(Step(session.rows([row], logitsFrom: 0)), workspace) { all.append(Array($1)) }
+            session.keep([row])
         }
         return all
     }
@@ -70,7 +71,7 @@ import Testing
         let three = try open(name, ModelOptions(threads: 3, isExact: isExact))
         let texts = (0..<4).map { _ in
             (0..<Int.random(in: 3...40, using: &random)).map { _ in
-                Int.random(in: 0..<one.vocabulary, using: &random)
+                RowInput.token(Int.random(in: 0..<one.vocabulary, using: &random))
             }
         }
         let expected = try texts.map { try alone(one, $0) }
@@ -78,11 +79,11 @@ import Testing
             let workspace = Workspace(model.model.description, team: model.team, isExact: isExact)
             let sessions = texts.map { session(model, $0) }
             var got = texts.map { _ in [[Float]]() }
-            while sessions.indices.contains(where: { sessions[$0].ids.count < texts[$0].count }) {
+            while sessions.indices.contains(where: { sessions[$0].count < texts[$0].count }) {
                 var step = Step()
-                var pieces: [(text: Int, ids: [Int], first: Int)] = []
+                var pieces: [(text: Int, rows: [RowInput], first: Int)] = []
                 for text in texts.indices.shuffled(using: &random) {
-                    let rest = texts[text][sessions[text].ids.count...]
+                    let rest = texts[text][sessions[text].count...]
                     let piece = Array(rest.prefix(Int.random(in: 0...9, using: &random)))
                     guard !piece.isEmpty else { continue }
                     pieces.append((text, piece, step.count))
@@ -93,7 +94,7 @@ import Testing
                     let piece = pieces.last { $0.first <= index }!
                     got[piece.text].append(Array(logits))
                 }
-                for piece in pieces { sessions[piece.text].keep(piece.ids) }
+                for piece in pieces { sessions[piece.text].keep(piece.rows) }
             }
             #expect(got == expected)
         }
@@ -104,23 +105,24 @@ import Testing
         var random = Xoshiro256(seed: 11)
         let model = try open(name, ModelOptions(threads: 2))
         let workspace = Workspace(model.model.description, team: model.team, isExact: false)
-        let text = (0..<30).map { _ in Int.random(in: 0..<model.vocabulary, using: &random) }
+        func row() -> RowInput { .token(Int.random(in: 0..<model.vocabulary, using: &random)) }
+        let text = (0..<30).map { _ in row() }
         let expected = try alone(model, text)
         let session = model.session()
         for round in 0..<6 {
             // Another text with the same beginning first.
             let shared = Int.random(in: 1..<text.count, using: &random)
             let other =
-                text.prefix(shared) + (0..<9).map { _ in Int.random(in: 0..<model.vocabulary, using: &random) }
+                text.prefix(shared) + (0..<9).map { _ in row() }
             for wanted in [Array(other), text] {
                 // A text that answers another one has nothing in common with it.
                 session.begin(wanted, answering: source(model, wanted))
                 // A state goes back only to where it was kept.
                 let goesBack = model.model.description.stateSize == 0
                 if goesBack, round > 0, wanted == text, shared >= 11 || source(model, text).isEmpty {
-                    #expect(session.ids.count >= shared)
+                    #expect(session.count >= shared)
                 }
-                let start = session.ids.count
+                let start = session.count
                 var got: [Int: [Float]] = [:]
                 let next = Array(wanted[start...])
                 try model.model.run(Step(session.rows(next, logitsFrom: 0)), workspace) {
@@ -130,10 +132,40 @@ import Testing
                 guard wanted == text else { continue }
                 for (position, logits) in got { #expect(logits == expected[position]) }
                 // Guesses beyond the end.
-                try model.model.run(Step(session.rows([1, 2, 3], logitsFrom: .max)), workspace)
+                try model.model.run(Step(session.rows([RowInput](tokens: [1, 2, 3]), logitsFrom: .max)), workspace)
                 session.keep([])
             }
         }
+    }
+
+    /// A row that another part made is computed as the token whose row it is, and shares beginnings by its content.
+    @Test func rowsOfAnotherPartStandBetweenTokens() throws {
+        var random = Xoshiro256(seed: 13)
+        let model = try open("micro/llama", ModelOptions(threads: 2))
+        let workspace = Workspace(model.model.description, team: model.team, isExact: false)
+        let ids = (0..<20).map { _ in Int.random(in: 0..<model.vocabulary, using: &random) }
+        let (span, width) = (5..<11, model.model.description.width)
+        func made(_ key: String) throws -> EncodedRows {
+            let values = FloatBuffer(span.count * width)
+            for (place, id) in ids[span].enumerated() {
+                model.model.embeddingTable.widen(row: id, into: values.start + place * width)
+            }
+            return EncodedRows(values, count: span.count, width: width, key: .sha256(key))
+        }
+        let tokens = [RowInput](tokens: ids)
+        let mixed = tokens[..<span.lowerBound] + (try made("a").inputs) + tokens[span.upperBound...]
+        #expect(try alone(model, Array(mixed)) == alone(model, tokens))
+        let session = session(model, Array(mixed))
+        try model.model.run(Step(session.rows(Array(mixed), logitsFrom: .max)), workspace)
+        session.keep(mixed)
+        #expect(session.shared(with: Array(mixed)) == 20)
+        #expect(session.shared(with: tokens) == 5)
+        let other = tokens[..<8] + (try made("a").inputs)
+        #expect(session.shared(with: Array(other)) == 5)
+        let same = tokens[..<span.lowerBound] + (try made("a").inputs) + [.token(ids[11] == 0 ? 1 : 0)]
+        #expect(session.shared(with: Array(same)) == 11)
+        let another = tokens[..<span.lowerBound] + (try made("b").inputs)
+        #expect(session.shared(with: Array(another)) == 5)
     }
 
     /// Positions far beyond a page, with the cache in each format: the last logits after one reading, and in pieces.
@@ -141,16 +173,16 @@ import Testing
         var random = Xoshiro256(seed: 3)
         let model = try open("micro/llama", ModelOptions(threads: 2, isExact: true, cacheFormat: format))
         let workspace = Workspace(model.model.description, team: model.team, isExact: true)
-        let text = (0..<700).map { _ in Int.random(in: 0..<model.vocabulary, using: &random) }
+        let text = (0..<700).map { _ in RowInput.token(Int.random(in: 0..<model.vocabulary, using: &random)) }
         func last(_ sizes: [Int]) throws -> [Float] {
             let session = model.session()
             session.grow(to: text.count)
             var result: [Float] = []
             var turn = 0
-            while session.ids.count < text.count {
-                let piece = Array(text[session.ids.count...].prefix(sizes[turn % sizes.count]))
+            while session.count < text.count {
+                let piece = Array(text[session.count...].prefix(sizes[turn % sizes.count]))
                 turn += 1
-                let isLast = session.ids.count + piece.count == text.count
+                let isLast = session.count + piece.count == text.count
                 let rows = session.rows(piece, logitsFrom: isLast ? piece.count - 1 : .max)
                 try model.model.run(Step(rows), workspace) { result = Array($1) }
                 session.keep(piece)

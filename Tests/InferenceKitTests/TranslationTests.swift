@@ -40,7 +40,8 @@ import Testing
         }
         let expected = try #require(golden["logits"]?.array).compactMap(\.double)
         let first = cases[0]
-        let (source, start) = (try #require(first["ids"]?.ids), try #require(first["start"]?.ids))
+        let source = [RowInput](tokens: try #require(first["ids"]?.ids))
+        let start = [RowInput](tokens: try #require(first["start"]?.ids))
         let logits = try await model.model.scheduler.alone {
             [model = model.model] workspace, isCancelled throws(AIError) in
             var last: [Float] = []

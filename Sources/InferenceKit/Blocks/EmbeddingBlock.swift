@@ -1,7 +1,7 @@
 import CKernels
 import HubCore
 
-/// Ids to rows: the table of tokens, with positions, types and a norm where a model has them.
+/// Inputs to rows: the table of tokens, or rows of another part, with positions, types and a norm where a model has them.
 struct EmbeddingBlock: Sendable {
     let tokens: WeightMatrix
     private let description: ModelDescription.Embedding
@@ -39,7 +39,14 @@ struct EmbeddingBlock: Sendable {
         let x = projection == nil ? w.hidden : w.normed
         for (index, row) in step.rows.enumerated() {
             let out = x.start + index * width
-            tokens.widen(row: row.id, into: out)
+            switch row.input {
+            case .token(let id, _): tokens.widen(row: id, into: out)
+            case .patch: continue
+            case .encoded(let rows, let place):
+                precondition(rows.width == width)
+                out.update(from: rows.values.start + place * width, count: width)
+                continue
+            }
             if factors[index] != 1 { hub_scale(w.team.team, out, factors[index], width) }
         }
         patches?.apply(step, w, into: x)
@@ -55,8 +62,10 @@ struct EmbeddingBlock: Sendable {
         for (index, row) in step.rows.enumerated() {
             for place in neighbours ? [1, 0, -1] : [0] {
                 let other = index + place
-                if step.rows.indices.contains(other), step.rows[other].cache === row.cache {
-                    tokens.widen(row: step.rows[other].id, into: out)
+                if step.rows.indices.contains(other), step.rows[other].cache === row.cache,
+                    let id = step.rows[other].input.token
+                {
+                    tokens.widen(row: id, into: out)
                 } else {
                     out.update(repeating: 0, count: tokens.columns)
                 }
@@ -77,9 +86,9 @@ struct EmbeddingBlock: Sendable {
                 sinusoids.fill(row.position + description.positionOffset, width: width, w.branch.start)
                 hub_add(w.team.team, out, w.branch.start, 1, width)
             }
-            if let types, let count = description.types {
+            if let types, let count = description.types, case .token(_, let type) = row.input {
                 // A model of one type takes pairs too.
-                hub_add(w.team.team, out, types.start + min(row.type, count - 1) * width, 1, width)
+                hub_add(w.team.team, out, types.start + min(type, count - 1) * width, 1, width)
             }
         }
         norm?.apply(x.start, rows: step.count, w.team, into: x.start)
@@ -93,9 +102,9 @@ struct EmbeddingBlock: Sendable {
         var start = 0
         while start < rows.count {
             let end = rows[start...].firstIndex { $0.cache !== rows[start].cache } ?? rows.count
-            let masks = rows[start..<end].count { $0.id == masking.id }
+            let masks = rows[start..<end].count { $0.input.token == masking.id }
             let factor = masking.kept / (1 - Float(masks) / Float(end - start))
-            for row in start..<end { factors[row] *= rows[row].id == masking.id ? 0 : factor }
+            for row in start..<end { factors[row] *= rows[row].input.token == masking.id ? 0 : factor }
             start = end
         }
         return factors

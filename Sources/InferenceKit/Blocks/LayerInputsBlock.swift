@@ -33,7 +33,9 @@ struct LayerInputsBlock: Sendable {
         norm.apply(inputs, rows: count, w.team, into: inputs)
         for (index, row) in step.rows.enumerated() {
             let own = w.layerRow.start
-            table.widen(row: row.id < table.rows ? row.id : 0, into: own)
+            // What is no token of the text has the row of the first, which pads.
+            let id = row.input.token.flatMap { $0 < table.rows ? $0 : nil } ?? 0
+            table.widen(row: id, into: own)
             for (layer, place) in places.enumerated() {
                 hub_add(w.team.team, place + index * width, own + layer * width, factors.table, width)
             }

@@ -19,10 +19,10 @@ struct PatchBlock: Sendable {
     ///
     /// - Parameter out: `[rows][width]`.
     func apply(_ step: Step, _ w: Workspace, into out: FloatBuffer) {
-        let places = step.rows.indices.filter { step.rows[$0].patch != nil }
+        let places = step.rows.indices.filter { step.rows[$0].input.patch != nil }
         guard !places.isEmpty else { return }
         let (rows, columns, width) = (places.count, hidden.columns, output.rows)
-        let numbers = FloatBuffer(places.flatMap { step.rows[$0].patch ?? [] }[...])
+        let numbers = FloatBuffer(places.flatMap { step.rows[$0].input.patch ?? [] }[...])
         precondition(numbers.count == rows * columns)
         let (inner, made, added) = (
             FloatBuffer(rows * hidden.rows), FloatBuffer(rows * width), FloatBuffer(rows * width)

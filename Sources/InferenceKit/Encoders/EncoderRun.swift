@@ -124,10 +124,11 @@ struct EncoderRun {
             cache.keys.truncate(to: 0, keepsPages: true)
             cache.states?.truncate(to: 0)
             let (source, ids) = model.read(text.ids)
-            cache.keys.source = source.isEmpty ? nil : SourceText(source)
+            cache.keys.source = source.isEmpty ? nil : SourceText([RowInput](tokens: source))
             for position in ids.indices {
-                var row = StepRow(cache: cache.keys, position: position, id: ids[position], length: ids.count)
-                row.type = text.types[position]
+                var row = StepRow(
+                    cache: cache.keys, position: position,
+                    input: .token(ids[position], type: text.types[position]), length: ids.count)
                 row.states = cache.states
                 step.append(row)
             }
@@ -144,7 +145,8 @@ struct EncoderRun {
         var start = 0
         let (source, ids) = model.read(ids)
         try model.session().run(
-            anew: ids, answering: source, workspace, logitsFrom: .max, isCancelled: isCancelled
+            anew: [RowInput](tokens: ids), answering: [RowInput](tokens: source), workspace, logitsFrom: .max,
+            isCancelled: isCancelled
         ) { count throws(AIError) in
             try give([Piece(text: index, rows: 0..<count, start: start, isLast: start + count == ids.count)])
             start += count

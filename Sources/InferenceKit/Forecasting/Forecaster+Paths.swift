@@ -14,7 +14,7 @@ extension Forecaster {
         return try await queue.run { [self] isCancelled throws(AIError) in
             var drawn: [[Double]] = []
             // The encoder reads the series once.
-            let source = SourceText(ids)
+            let source = SourceText([RowInput](tokens: ids))
             for first in stride(from: 0, to: count, by: workspace.rows) {
                 let seeds = (first..<min(count, first + workspace.rows)).map { (config.seed ?? 0) &+ UInt64($0) }
                 let mask = EndMask(id: paths.end)
@@ -32,7 +32,7 @@ extension Forecaster {
     ) throws(AIError) -> [[Int]] {
         let sessions = seeds.map { _ in
             let session = Session(model, context: length + 1, format: format)
-            session.begin([start], sharing: source)
+            session.begin([.token(start)], sharing: source)
             return session
         }
         var samplers = seeds.map { Sampler(config, seed: $0, prompt: [], mask: mask) }
@@ -42,15 +42,15 @@ extension Forecaster {
             let last = paths.map { $0.last ?? start }
             var step = Step()
             for (session, id) in zip(sessions, last) {
-                session.grow(to: session.ids.count + 1)
-                for row in session.rows([id], logitsFrom: 0) { step.append(row) }
+                session.grow(to: session.count + 1)
+                for row in session.rows([.token(id)], logitsFrom: 0) { step.append(row) }
             }
             var fault: AIError?
             try model.run(step, workspace) { row, logits in
                 do throws(AIError) { paths[row].append(try samplers[row].next(logits)) } catch { fault = error }
             }
             if let fault { throw fault }
-            for (session, id) in zip(sessions, last) { session.keep([id]) }
+            for (session, id) in zip(sessions, last) { session.keep([.token(id)]) }
         }
         return paths
     }

@@ -4,9 +4,9 @@ import HubCore
 extension Forecaster {
     func say(_ d: ForecastSettings.Quantiles, _ series: [Double], _ length: Int) async throws(AIError) -> Forecast {
         let patches = try SeriesPatches(d, series.suffix(contextLength))
-        var rows = patches.rows.map { (id: 0, patch: Optional($0)) }
+        var rows = patches.rows.map { RowInput.patch($0) }
         // The second token of two.
-        if d.hasRegister { rows.append((id: 1, patch: nil)) }
+        if d.hasRegister { rows.append(.token(1)) }
         let read = rows
         return try await queue.run { [self] isCancelled throws(AIError) in
             if isCancelled() { throw AIError(.cancelled, "interrupted") }
@@ -22,29 +22,27 @@ extension Forecaster {
     }
 
     /// One step of a decoder that answers what an encoder reads.
-    private func answer(_ rows: [(id: Int, patch: [Float]?)]) throws(AIError) -> [[Float]] {
+    private func answer(_ rows: [RowInput]) throws(AIError) -> [[Float]] {
         let session = Session(model, context: 1, format: format)
-        session.begin([start], sharing: SourceText(rows: rows))
+        session.begin([.token(start)], sharing: SourceText(rows))
         session.grow(to: 1)
         var values: [[Float]] = []
-        try model.run(Step(session.rows([start], logitsFrom: 0)), workspace) { values.append(Array($1)) }
+        try model.run(Step(session.rows([.token(start)], logitsFrom: 0)), workspace) { values.append(Array($1)) }
         return values
     }
 
     /// What an encoder makes of rows for the future, which it reads behind those of the series.
-    private func complete(_ read: [(id: Int, patch: [Float]?)], _ d: ForecastSettings.Quantiles, _ length: Int)
+    private func complete(_ read: [RowInput], _ d: ForecastSettings.Quantiles, _ length: Int)
         throws(AIError) -> [[Float]]
     {
         let future = SeriesPatches.future(d, (length + d.size - 1) / d.size)
-        let rows = read + future.map { (0, $0) }
+        let rows = read + future.map { .patch($0) }
         let cache = KeyValueCache(
             model.description.cacheShapes, format: format.kernel, capacity: rows.count)
         try model.run(
             Step(
                 rows.enumerated().map {
-                    StepRow(
-                        cache: cache, position: $0.offset, id: $0.element.id, length: rows.count,
-                        wantsLogits: false, patch: $0.element.patch)
+                    StepRow(cache: cache, position: $0.offset, input: $0.element, length: rows.count)
                 }), workspace)
         return try model.outputs(texts: (read.count..<rows.count).map { $0..<$0 + 1 }, workspace)
     }

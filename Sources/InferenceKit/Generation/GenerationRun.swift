@@ -25,8 +25,10 @@ final class GenerationRun: StepClient, @unchecked Sendable {
     private var statistics: GenerationStatistics
     private var isEnded = false
 
-    /// The prompt and the tokens generated so far.
+    /// The prompt and the tokens generated so far,
     private var sequence: [Int]
+    /// and the rows that they make.
+    private var inputs: [RowInput]
     /// The ids of the current step: the first `known` of them are in the sequence, the others are guesses.
     private var asked: [Int] = []
     private var known = 0
@@ -47,6 +49,7 @@ final class GenerationRun: StepClient, @unchecked Sendable {
         var config = config
         for id in model.banned { config.logitBias[id] = -.infinity }
         sequence = promptIDs
+        inputs = [RowInput](tokens: promptIDs)
         self.model = model
         self.config = config
         self.seed = seed
@@ -68,7 +71,7 @@ final class GenerationRun: StepClient, @unchecked Sendable {
 
     var isDecoding: Bool {
         guard let session else { return false }
-        let pending = sequence.count - session.ids.count
+        let pending = sequence.count - session.count
         return pending == 1 || !ids.isEmpty && pending <= Self.fewForced
     }
 
@@ -83,18 +86,21 @@ final class GenerationRun: StepClient, @unchecked Sendable {
             return []
         }
         // Taken when the work begins: a session that has just ended may share the prompt's beginning.
-        let session = self.session ?? model.sessions.take(promptIDs, answering: source)
+        let read = [RowInput](tokens: source)
+        let session = self.session ?? model.sessions.take(inputs, answering: read)
         if self.session == nil {
             self.session = session
-            session.begin(promptIDs, answering: source)
-            statistics.cached = session.ids.count
+            session.begin(inputs, answering: read)
+            statistics.cached = session.count
         }
         session.grow(to: sequence.count)
-        asked = Array(sequence[session.ids.count...].prefix(budget))
+        asked = Array(sequence[session.count...].prefix(budget))
         known = asked.count
-        guard session.ids.count + known == sequence.count else { return session.rows(asked, logitsFrom: .max) }
-        asked += draft(session, budget - known)
-        return session.rows(asked, logitsFrom: known - 1)
+        let rows = Array(inputs[session.count...].prefix(budget))
+        guard session.count + known == sequence.count else { return session.rows(rows, logitsFrom: .max) }
+        let guesses = draft(session, budget - known)
+        asked += guesses
+        return session.rows(rows + [RowInput](tokens: guesses), logitsFrom: known - 1)
     }
 
     /// Guesses that a step computes beside the last token.
@@ -111,7 +117,7 @@ final class GenerationRun: StepClient, @unchecked Sendable {
         guard config.maxTokens > 0 else { return end(.length) }
         do throws(AIError) {
             let id = try sampler.next(logits)
-            sequence.append(id)
+            append(id)
             statistics.sampled()
             accept(id, logits)
             addForced()
@@ -126,6 +132,11 @@ final class GenerationRun: StepClient, @unchecked Sendable {
         release()
     }
 
+    private func append(_ id: Int) {
+        sequence.append(id)
+        inputs.append(.token(id))
+    }
+
     private func end(_ error: AIError) {
         isEnded = true
         job.end(.failure(error))
@@ -133,8 +144,8 @@ final class GenerationRun: StepClient, @unchecked Sendable {
 
     /// Whether a row of the current step is the one of the last token: after a guess only if all guesses were right.
     private func isNext(_ row: Int, _ session: Session) -> Bool {
-        session.ids.count + row == sequence.count - 1
-            && asked[known...].prefix(row + 1 - known).elementsEqual(sequence[(session.ids.count + known)...])
+        session.count + row == sequence.count - 1
+            && asked[known...].prefix(row + 1 - known).elementsEqual(sequence[(session.count + known)...])
     }
 
     /// Adds the tokens that must come now, which needs no logits, and ends a text to which nothing can be added.
@@ -143,7 +154,7 @@ final class GenerationRun: StepClient, @unchecked Sendable {
         // Whoever wants log probabilities gets those of every token.
         for id in config.topLogprobs == nil ? grammar.forced() : [] {
             sampler.remember(id)
-            sequence.append(id)
+            append(id)
             statistics.forced()
             accept(id, nil)
             if isEnded { return }
@@ -156,8 +167,8 @@ final class GenerationRun: StepClient, @unchecked Sendable {
 
     func stepEnded() {
         guard let session else { return }
-        let right = zip(asked, sequence[session.ids.count...]).prefix { $0 == $1 }.count
-        session.keep(asked.prefix(right))
+        let right = zip(asked, sequence[session.count...]).prefix { $0 == $1 }.count
+        session.keep(inputs[session.count...].prefix(right))
         drafter.judge(drafted: asked.count - known, accepted: right - known)
         statistics.drafted += asked.count - known
         statistics.accepted += right - known

@@ -208,7 +208,8 @@ public final class LanguageModel: Sendable {
                 }
             var last: [Float] = []
             try model.session().run(
-                anew: ids, answering: source, workspace, logitsFrom: ids.count - 1, isCancelled: isCancelled
+                anew: [RowInput](tokens: ids), answering: [RowInput](tokens: source), workspace,
+                logitsFrom: ids.count - 1, isCancelled: isCancelled
             ) {
                 last = Array($1)
             }

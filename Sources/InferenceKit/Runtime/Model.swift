@@ -91,6 +91,9 @@ final class Model: Sendable {
         beside = isWhole ? try table.tensorsBeside() : []
     }
 
+    /// The table of tokens' rows.
+    var embeddingTable: WeightMatrix { embedding.tokens }
+
     /// Whether the positions of a text of one length are computed as in one of another.
     func isSame(length: Int, _ other: Int) -> Bool { rotaries.allSatisfy { $0.isSame(length, other) } }
 
@@ -104,7 +107,7 @@ final class Model: Sendable {
     /// - Throws: ``ErrorCode/fileChanged`` if weights could not be read. Logits computed from them were not given.
     func run(_ step: Step, _ w: Workspace, logits: (Int, Logits) -> Void = { _, _ in }) throws(AIError) {
         precondition(!step.isEmpty && step.count <= w.rows)
-        precondition(step.rows.allSatisfy { (0..<description.vocabulary).contains($0.id) })
+        precondition(step.rows.allSatisfy { $0.input.token.map((0..<description.vocabulary).contains) ?? true })
         for (index, row) in step.rows.enumerated() {
             // The last of a sequence's rows makes room for all.
             guard index + 1 == step.count || step.rows[index + 1].cache !== row.cache else { continue }
@@ -137,8 +140,7 @@ final class Model: Sendable {
         try encoder.run(
             Step(
                 source.rows.enumerated().map {
-                    StepRow(
-                        cache: own, position: $0.offset, id: $0.element.id, length: count, patch: $0.element.patch)
+                    StepRow(cache: own, position: $0.offset, input: $0.element, length: count)
                 }), inner)
         let rows = encoder.lastRows(count, inner)
         let kept = KeyValueCache(description.crossShapes, format: cache.format, capacity: count)

@@ -1,15 +1,16 @@
 import HubCore
 import ModelFormats
 
-/// One text as a model has computed it: its ids, and their keys and values. Used by one thread at a time.
+/// One text as a model has computed it: what its rows were made of, and their keys and values. Used by one thread at a time.
 final class Session {
     private let model: Model
     private let cache: KeyValueCache
     private let context: Int
     /// What recurrent layers remember; nil for a model without any.
     private let states: RecurrentStates?
-    /// The ids whose keys and values are cached.
-    private(set) var ids: [Int] = []
+    /// The rows whose keys and values are cached.
+    private(set) var inputs: [RowInput] = []
+    var count: Int { inputs.count }
     /// The length of the text that the cached positions were computed for.
     private var length = 0
 
@@ -24,7 +25,7 @@ final class Session {
         (model, context) = (other.model, other.context)
         cache = other.cache.fork(capacity: context, upTo: end)
         states = nil
-        (ids, length) = (other.ids, other.length)
+        (inputs, length) = (other.inputs, other.length)
         truncate(to: end)
     }
 
@@ -33,17 +34,17 @@ final class Session {
     func fork(upTo end: Int) -> Session? { states == nil && source.isEmpty ? Session(self, upTo: end) : nil }
 
     /// What the text answers; empty for a decoder alone.
-    private var source: [Int] { cache.source?.ids ?? [] }
+    private var source: [RowInput] { cache.source?.rows ?? [] }
 
     /// The number of positions that a text has in common with what is cached.
-    func shared(with text: [Int], answering source: [Int] = []) -> Int {
-        source == self.source ? zip(ids, text).prefix { $0 == $1 }.count : 0
+    func shared(with text: [RowInput], answering source: [RowInput] = []) -> Int {
+        source == self.source ? zip(inputs, text).prefix { $0 == $1 }.count : 0
     }
 
     /// Keeps the beginning that a text shares with what is cached, and forgets the rest.
     ///
     /// - Parameter source: what the text answers; empty for a decoder alone.
-    func begin(_ text: [Int], answering source: [Int] = []) {
+    func begin(_ text: [RowInput], answering source: [RowInput] = []) {
         if source != self.source {
             truncate(to: 0)
             cache.source = source.isEmpty ? nil : SourceText(source)
@@ -55,7 +56,7 @@ final class Session {
     }
 
     /// Begins a text that answers what others answer too: the encoder reads it once for all.
-    func begin(_ text: [Int], sharing source: SourceText) {
+    func begin(_ text: [RowInput], sharing source: SourceText) {
         truncate(to: 0)
         cache.source = source
         length = text.count
@@ -64,7 +65,7 @@ final class Session {
     /// Says how long the text is now. Where a longer text rotates all of its positions differently, the cache is emptied.
     func grow(to count: Int) {
         if !isSame(count) { truncate(to: 0) }
-        length = max(ids.isEmpty ? 0 : length, count)
+        length = max(inputs.isEmpty ? 0 : length, count)
     }
 
     /// Bytes of the keys and values: the most that there were at once, what is kept of an encoder's text included,
@@ -75,29 +76,29 @@ final class Session {
     /// Whether a text of this length leaves the cached positions as they are.
     func isSame(_ count: Int) -> Bool { model.growsInPlace || model.isSame(length: length, max(length, count)) }
 
-    /// Forgets ids from a count on, and those before it that no state goes back to.
+    /// Forgets rows from a count on, and those before it that no state goes back to.
     private func truncate(to count: Int) {
         let kept = cache.truncate(to: states?.truncate(to: count) ?? count)
         states?.truncate(to: kept)
-        ids.removeLast(ids.count - min(ids.count, kept))
+        inputs.removeLast(inputs.count - min(inputs.count, kept))
     }
 
-    /// Rows for ids that follow the cached ones.
+    /// Rows that follow the cached ones.
     ///
     /// - Parameter logits: the place among them from which on logits are wanted.
-    func rows(_ next: [Int], logitsFrom first: Int) -> [StepRow] {
-        next.enumerated().map { place, id in
-            let position = ids.count + place
+    func rows(_ next: [RowInput], logitsFrom first: Int) -> [StepRow] {
+        next.enumerated().map { place, input in
+            let position = count + place
             return StepRow(
-                cache: cache, position: position, id: id, length: max(length, position + 1),
+                cache: cache, position: position, input: input, length: max(length, position + 1),
                 wantsLogits: place >= first, states: states)
         }
     }
 
-    /// Keeps the computed ids that turned out to be part of the text, and forgets the others.
-    func keep(_ computed: some Sequence<Int>) {
-        ids += computed
-        truncate(to: ids.count)
+    /// Keeps the computed rows that turned out to be part of the text, and forgets the others.
+    func keep(_ computed: some Sequence<RowInput>) {
+        inputs += computed
+        truncate(to: count)
     }
 
     /// Computes a text from its beginning, in pieces.
@@ -108,16 +109,16 @@ final class Session {
     ///   - logits: gets a position and its logits.
     /// - Throws: ``ErrorCode/cancelled``, ``ErrorCode/fileChanged``.
     func run(
-        anew text: [Int], answering source: [Int] = [], _ w: Workspace, logitsFrom first: Int,
+        anew text: [RowInput], answering source: [RowInput] = [], _ w: Workspace, logitsFrom first: Int,
         isCancelled: () -> Bool,
         each: (Int) throws(AIError) -> Void = { _ in }, _ logits: (Int, Logits) -> Void
     ) throws(AIError) {
         truncate(to: 0)
         begin(text, answering: source)
         grow(to: text.count)
-        while ids.count < text.count {
+        while count < text.count {
             if isCancelled() { throw AIError(.cancelled, "interrupted") }
-            let (start, piece) = (ids.count, Array(text[ids.count...].prefix(w.rows)))
+            let (start, piece) = (count, Array(text[count...].prefix(w.rows)))
             try model.run(Step(rows(piece, logitsFrom: max(0, first - start))), w) { logits(start + $0, $1) }
             try each(piece.count)
             keep(piece)
@@ -145,18 +146,18 @@ final class SessionPool {
     /// that it is there for the next one, too.
     ///
     /// - Parameter source: what the text answers; empty for a decoder alone.
-    func take(_ text: [Int], answering source: [Int] = []) -> Session {
+    func take(_ text: [RowInput], answering source: [RowInput] = []) -> Session {
         let session = found(text, answering: source) ?? Session(model, context: context, format: format)
         busy.append(session)
         return session
     }
 
-    private func found(_ text: [Int], answering source: [Int]) -> Session? {
+    private func found(_ text: [RowInput], answering source: [RowInput]) -> Session? {
         let known = idle + busy
         let shared = known.map { $0.shared(with: text, answering: source) }
         guard let best = shared.indices.max(by: { shared[$0] < shared[$1] }), shared[best] > 0 else { return nil }
         let isIdle = best < idle.count
-        let isContinued = shared[best] == known[best].ids.count
+        let isContinued = shared[best] == known[best].count
         if !(isIdle && isContinued), let copy = known[best].fork(upTo: shared[best]) { return copy }
         if isIdle { return idle.remove(at: best) }
         // In use, and not to be copied: the best of the others.

@@ -1,16 +1,17 @@
-/// One row of a step: a token at a position of a sequence.
+/// One row of a step: an input at a position of a sequence.
 struct StepRow {
     let cache: KeyValueCache
     let position: Int
-    let id: Int
+    let input: RowInput
+    /// Where it stands for rotary embeddings; nil for its position.
+    var place: RowPosition?
+    /// The end of the positions that it sees, where it sees later ones too; nil for those up to its own. They are rows of
+    /// the same step.
+    var seen: Int?
     /// The length of the text, as far as it was known when this row was asked for: some rotary embeddings depend on it.
     let length: Int
     /// Whether logits are computed for it.
     var wantsLogits = false
-    /// The token's type: 1 in the second text of a pair.
-    var type = 0
-    /// The numbers that the row is made of in the place of a token; nil for a token.
-    var patch: [Float]?
     /// What recurrent layers remember of the sequence; nil for a model without any.
     var states: RecurrentStates?
 }

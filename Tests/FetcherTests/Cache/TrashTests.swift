@@ -100,6 +100,28 @@ import Testing
         #expect(!FileSystem.exists(trash.path))
     }
 
+    /// Where folders are moved file by file, a killed restore leaves a part in each place. The next one moves the rest.
+    @Test(arguments: [true, false]) func aRestoreThatWasKilledIsContinued(hasBegun: Bool) throws {
+        let folder = cache.repository()
+        try cache.revision(.of("a"), [(sha1("1"), 10), (sha1("2"), 20)], refs: ["main"], in: folder)
+        let before = try cache.listing()
+        try trash.create()
+        var part = entry(folder.name, [folder.name], isComplete: true)
+        part.isBeingRestored = hasBegun
+        try trash.write(part)
+        let place = trash.place("0", of: part)
+        try FileSystem.rename(folder.path, to: place)
+        try FileSystem.createDirectories(folder.blobs)
+        try FileSystem.rename("\(place)/blobs/\(sha1("1"))", to: folder.blob(sha1("1")))
+        let read = try #require(try trash.entries().first)
+        guard hasBegun else {
+            _ = #expect(throws: AIError.self) { try trash.restore(read) }
+            return
+        }
+        try trash.restore(read)
+        #expect(try cache.listing() == before && !FileSystem.exists(trash.path))
+    }
+
     /// A link in the place of a folder is left alone with all behind it.
     @Test(arguments: [".locks", ".locks/models--org--m"]) func noLinkIsFollowedToTheLastRemains(name: String) throws
     {

@@ -28,19 +28,25 @@ extension Trash {
         try checkWhole(waiting, of: entry, folder)
         var steps: [TrashEntry.Move] = []
         for move in waiting where try !isHeld(move, entry) { steps.append(move) }
+        let isContinued = entry.isBeingRestored
         // From here on no later run may continue moving it to the trash.
         entry.isComplete = true
+        entry.isBeingRestored = true
         let kept = try write(entry)
         try FileSystem.createDirectories(layout.root)
         let root = try OpenFolder.open(existing: layout.root)
         try restorePayloads(of: entry, in: kept, folder)
         for move in steps.reversed() {
             guard let (place, name) = try root.place(of: move.from, making: true) else { continue }
+            guard let there = try place.status(of: name) else {
+                try kept.moveTree(move.to, to: place, as: name)
+                continue
+            }
             // Something else has appeared meanwhile. The rest stays in the trash.
-            if try place.status(of: name) != nil {
+            guard isContinued, there.kind == .directory else {
                 throw inTheWay(Path.join(place.path, name), of: entry)
             }
-            try kept.moveTree(move.to, to: place, as: name)
+            try kept.mergeTree(move.to, into: place, as: name)
         }
         withExtendedLifetime(claim) {}
         try remove(entry)
@@ -52,6 +58,8 @@ extension Trash {
     private func isHeld(_ move: TrashEntry.Move, _ entry: TrashEntry) throws(AIError) -> Bool {
         let (path, kept) = (Path.join(layout.root, move.from), place(move.to, of: entry))
         guard let there = try FileSystem.linkStatus(path) else { return false }
+        // An earlier restore moved a part of the folder's files; where a name is in both places, the cache's stays.
+        if entry.isBeingRestored, there.kind == .directory { return false }
         switch Path.parts(move.from).dropFirst().first {
         // The name says what is in it. A link leads into the shared store.
         case "blobs":

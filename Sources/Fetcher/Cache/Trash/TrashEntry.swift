@@ -31,6 +31,8 @@ package struct TrashEntry: Sendable, Hashable {
     var isComplete = false
     /// Whether emptying deletes it file by file, so that some of it may be gone.
     var isBeingDeleted = false
+    /// Whether a restore has begun: a folder may be in both places, part of its files in each.
+    var isBeingRestored = false
 
     /// Names in the entry's folder without model content.
     var bookkeeping: Set<String> {
@@ -61,7 +63,7 @@ extension TrashEntry {
             "trashed_at": .double(trashedAt),
             "moves": .array(moves.map { .object(["from": .string($0.from), "to": .string($0.to)]) }),
             "payloads": .array(payloads.map { .string($0) }), "complete": .bool(isComplete),
-            "deleting": isBeingDeleted ? true : nil,
+            "deleting": isBeingDeleted ? true : nil, "restoring": isBeingRestored ? true : nil,
         ]
     }
 
@@ -88,7 +90,8 @@ extension TrashEntry {
             commit: json["commit"]?.string.flatMap(Commit.init),
             refs: (json["refs"]?.array ?? []).compactMap(\.string), what: what, size: json["size_bytes"]?.int ?? 0,
             trashedAt: json["trashed_at"]?.double ?? 0, moves: [], payloads: payloads.compactMap(\.string),
-            isComplete: json["complete"]?.bool ?? false, isBeingDeleted: json["deleting"]?.bool ?? false)
+            isComplete: json["complete"]?.bool ?? false, isBeingDeleted: json["deleting"]?.bool ?? false,
+            isBeingRestored: json["restoring"]?.bool ?? false)
         for move in moves {
             guard let from = move["from"]?.string, let to = move["to"]?.string, let number = Int(to),
                 String(number) == to, number >= 0, Self.isInside(from, folder)

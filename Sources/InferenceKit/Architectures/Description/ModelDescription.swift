@@ -336,6 +336,8 @@ struct ModelDescription: Sendable, Hashable {
         var scaling = Scaling.none
         /// Whether a tensor of the file divides the frequencies: GGUF's way to write ``Scaling/llama3``.
         var hasFactors = false
+        /// The coordinate that turns each pair (M-RoPE, https://arxiv.org/abs/2409.12191); empty where all turn by one.
+        var axes: [RowPosition.Axis] = []
     }
 }
 
