@@ -1,5 +1,5 @@
-// The program of scripts/fuzz: libFuzzer over the door that HUB_FUZZ_DOOR names. Without libFuzzer, as the usual build
-// links it, it reads the files that it is given.
+// The program of scripts/fuzz: libFuzzer over the door that HUB_FUZZ_DOOR names, with libFuzzer's main. Without libFuzzer,
+// as the usual build links it, it reads the files that it is given.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,6 @@ int hub_fuzz_read(const uint8_t *data, size_t size);
 size_t hub_fuzz_mutate(uint8_t *data, size_t size, size_t limit, uint32_t seed);
 
 // libFuzzer's.
-__attribute__((weak)) int LLVMFuzzerRunDriver(int *count, char ***words, int (*read)(const uint8_t *, size_t));
 __attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t limit);
 
 // Half of the changes are of whole values of JSON: few of libFuzzer's own leave a document that can be parsed.
@@ -43,9 +42,18 @@ static int read_file(const char *path) {
     return 0;
 }
 
-int main(int count, char **words) {
+// Called by libFuzzer's main, once and for each input: https://llvm.org/docs/LibFuzzer.html
+int LLVMFuzzerInitialize(int *count, char ***words) {
+    (void)count, (void)words;
+    if (hub_fuzz_prepare()) exit(0);
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { return hub_fuzz_read(data, size); }
+
+// Weak, so that libFuzzer's counts where it is linked.
+__attribute__((weak)) int main(int count, char **words) {
     if (hub_fuzz_prepare()) return 0;
-    if (LLVMFuzzerRunDriver) return LLVMFuzzerRunDriver(&count, &words, hub_fuzz_read);
     int status = 0;
     for (int at = 1; at < count; at++) status |= read_file(words[at]);
     return status;

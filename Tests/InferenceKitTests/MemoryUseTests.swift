@@ -74,12 +74,12 @@ import Testing
     /// Texts as long as the model takes, of which as many as fit go through it together.
     private func encoding(_ texts: Int, _ model: LoadedModel) throws -> (cache: Int, states: Int) {
         let workspace = Workspace(model.model.description, team: model.team, isExact: model.isExact)
-        var run = EncoderRun(model, workspace)
+        var run = EncoderRun(model.computation, workspace)
         var text = try model.tokenized("a")
         text.ids = ids(model.context, model)
         text.types = text.ids.map { _ in 0 }
         var given = 0
-        try run.rows(Array(repeating: text, count: texts), isCancelled: { false }) { _, _ in given += 1 }
+        try run.rows(Array(repeating: model.input(text), count: texts), isCancelled: { false }) { _, _ in given += 1 }
         #expect(given == texts)
         return (
             run.caches.reduce(0) { $0 + $1.keys.mostBytes + ($1.keys.source?.kept?.mostBytes ?? 0) },

@@ -148,7 +148,7 @@ import Testing
         func made(_ key: String) throws -> EncodedRows {
             let values = FloatBuffer(span.count * width)
             for (place, id) in ids[span].enumerated() {
-                model.model.embeddingTable.widen(row: id, into: values.start + place * width)
+                try #require(model.model.embeddingTable).widen(row: id, into: values.start + place * width)
             }
             return EncodedRows(values, count: span.count, width: width, key: .sha256(key))
         }

@@ -91,6 +91,8 @@ extension ModelTask {
         case .tokenClassification: "tokens"
         case .fillMask: "masks"
         case .forecasting: "series"
+        case .imageClassification: "picture labels"
+        case .imageEmbedding: "picture vectors"
         }
     }
 }

@@ -22,6 +22,7 @@ enum Architectures {
         .glm, .glm4, .ernie45, .ernie45Moe, .seedOss, .hunYuanDense, .hunYuanMoe, .nemotron, .ministral,
         .ministral3,
         .apertus, .arcee,
+        .vit, .deit, .dinov2, .dinov2WithRegisters,
     ]
 
     /// The ways of packing weights in safetensors that run.
@@ -74,6 +75,16 @@ enum Architectures {
     static func forecasts(_ configuration: ModelConfiguration) -> Bool {
         configuration.modelType == Architecture.chronos.calledLike
             && configuration.settings["chronos_config"] != nil
+    }
+
+    /// Whether a model reads pictures alone.
+    static func sees(_ configuration: ModelConfiguration) -> Bool {
+        of(configuration)?.classes.first?.task.sees ?? false
+    }
+
+    /// Whether a model reads texts, for which it has a tokenizer.
+    static func readsTexts(_ configuration: ModelConfiguration) -> Bool {
+        !forecasts(configuration) && !sees(configuration)
     }
 
     /// What keeps a configuration from running; empty if nothing does.

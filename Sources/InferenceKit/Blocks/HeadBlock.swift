@@ -12,12 +12,13 @@ struct HeadBlock: Sendable {
     private let rest: Linear?
     private let residual: Linear?
 
-    /// - Parameter embedding: the table of tokens, which a tied head is.
-    init(_ d: ModelDescription.Head, embedding: WeightMatrix, _ table: TensorTable) throws(AIError) {
+    /// - Parameter embedding: the table of tokens, which a tied head is; nil for none.
+    init(_ d: ModelDescription.Head, embedding: WeightMatrix?, _ table: TensorTable) throws(AIError) {
         description = d
         dense = d.dense == nil ? nil : try table.linear(.headDense)
         if let norm = d.dense?.norm { self.norm = try NormBlock(norm, .headNorm, nil, table) } else { norm = nil }
-        linear = Linear(matrix: d.isTied ? embedding : try table.matrix(.head), bias: try table.bias(.head))
+        let matrix = if d.isTied, let embedding { embedding } else { try table.matrix(.head) }
+        linear = Linear(matrix: matrix, bias: try table.bias(.head))
         rest = d.rest > 0 ? try table.linear(.headRest) : nil
         residual = d.hasResidual ? try table.linear(.headResidual) : nil
     }

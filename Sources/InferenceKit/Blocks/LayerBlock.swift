@@ -11,6 +11,8 @@ struct LayerBlock: Sendable {
     /// In their order.
     private let feedForwards: [(block: Second, norms: Norms)]
     private let bottleneck: BottleneckBlock?
+    /// Whether what a half makes is scaled before it is added.
+    private let isScaled: Bool
     private let placement: ModelDescription.Norms
     private let input: LayerInputBlock?
     /// Beside attention.
@@ -65,13 +67,15 @@ struct LayerBlock: Sendable {
         _ d: ModelDescription.Layer, of model: ModelDescription, rotary: (RotaryBlock, Int)?,
         distances: DistanceBlock?, _ layer: Int, _ table: TensorTable
     ) throws(AIError) {
-        (placement, added, factors) = (d.norms, d.added, d.factors)
+        (placement, added, factors, isScaled) = (d.norms, d.added, d.factors, d.scale != nil)
         input = if let inputs = model.layerInputs { try LayerInputBlock(inputs, layer, table) } else { nil }
         detour = d.detourRank == nil ? nil : try DetourBlock(d.norm, layer, table)
         streams = if let streams = model.streams { try StreamMixBlock(streams, layer, table) } else { nil }
         factor = d.hasFactor ? try table.vector(.layerFactor, layer).array[0] : 1
         func norm(_ role: TensorRole) throws(AIError) -> NormBlock? {
-            d.hasNorm(role) || table.has(role, layer) ? try NormBlock(d.norm, role, layer, table) : nil
+            let isScale = d.scale != nil && (role == .attentionPostNorm || role == .feedForwardPostNorm)
+            let norm = isScale ? d.scale ?? d.norm : d.norm
+            return d.hasNorm(role) || table.has(role, layer) ? try NormBlock(norm, role, layer, table) : nil
         }
         if let described = d.attention {
             let block: First
@@ -237,7 +241,7 @@ struct LayerBlock: Sendable {
         } else {
             block(stream)
         }
-        if placement == .around || placement == .inside {
+        if placement == .around || placement == .inside || isScaled {
             norms.after?.apply(w.branch.start, rows: rows, w.team, into: w.branch.start)
         }
         hub_add(w.team.team, stream.start, w.branch.start, added * factor, rows * width)

@@ -22,7 +22,7 @@ struct NormBlock: Sendable {
             weight = FloatBuffer(weight.array.map { $0 + offset })
         }
         (self.weight, width) = (weight, weight.count)
-        bias = try table.bias(role, layer)
+        bias = try table.bias(role, layer) ?? Self.zeros(norm, weight.count)
     }
 
     /// Without a weight.
@@ -39,6 +39,11 @@ struct NormBlock: Sendable {
     /// What stands for no weight.
     private static func ones(_ norm: ModelDescription.Norm, _ width: Int) -> FloatBuffer? {
         if case .rms = norm.kind { nil } else { FloatBuffer(Array(repeating: 1, count: width)) }
+    }
+
+    /// What stands for no bias.
+    private static func zeros(_ norm: ModelDescription.Norm, _ width: Int) -> FloatBuffer? {
+        if case .affine = norm.kind { FloatBuffer(Array(repeating: 0, count: width)) } else { nil }
     }
 
     /// One with a weight for each head, `[heads][width]`.

@@ -34,8 +34,8 @@ extension CheckRun {
         if places.isEmpty, pending.isEmpty {
             // A broken GGUF file has been reported; its tokenizer is not missing.
             guard folder.ggufs.isEmpty, isFolder else { return skip("tokenizer") }
-            let forecasts = sources?.configuration.map(Architectures.forecasts) ?? false
-            if sources?.isLoadable == true, !forecasts {
+            let readsTexts = sources?.configuration.map(Architectures.readsTexts) ?? true
+            if sources?.isLoadable == true, readsTexts {
                 add(.init("tokenizer", .warn, "there is \(RunObstacle.noTokenizer.text)", file: "tokenizer.json"))
             }
         }

@@ -15,7 +15,7 @@ struct EmbeddingRun {
         _ workspace: Workspace
     ) {
         (self.model, self.sentences, self.layers, self.options) = (model, sentences, layers, options)
-        run = EncoderRun(model, workspace)
+        run = EncoderRun(model.computation, workspace)
     }
 
     mutating func run(_ texts: [String], isCancelled: () -> Bool) throws(AIError) -> [EmbeddingResult] {
@@ -36,7 +36,7 @@ struct EmbeddingRun {
         let width = model.model.description.width
         var results = [EmbeddingResult?](repeating: nil, count: texts.count)
         let (sentences, layers, options, team) = (sentences, layers, options, model.team)
-        try run.rows(all, isCancelled: isCancelled) { index, rows in
+        try run.rows(all.map(model.input), isCancelled: isCancelled) { index, rows in
             let count = all[index].ids.count
             let pooled = RowPooling.apply(
                 sentences.poolings, rows, count: count, width: width, skipped: skipped)

@@ -2,9 +2,25 @@ import HubCore
 import HubTokenizers
 import ModelFormats
 
-/// Texts through a model: as many in a step as fit. What comes out of a text does not depend on the texts beside it.
+/// What a model reads as a whole: a text, a picture.
+struct EncoderInput {
+    let rows: [RowInput]
+    /// What the rows answer, where the model has an encoder before them.
+    let source: [RowInput]
+    /// Of a picture: its squares.
+    let grid: PatchGrid?
+
+    init(_ rows: [RowInput], answering source: [RowInput] = [], grid: PatchGrid? = nil) {
+        (self.rows, self.source, self.grid) = (rows, source, grid)
+    }
+
+    var count: Int { rows.count }
+}
+
+/// Texts or pictures through a model: as many in a step as fit. What comes out of one does not depend on those beside it.
 struct EncoderRun {
-    private let model: LoadedModel
+    private let computation: Computation
+    private var model: Model { computation.model }
     private let workspace: Workspace
     /// Caches of earlier steps.
     private(set) var caches: [(keys: KeyValueCache, states: RecurrentStates?)] = []
@@ -21,15 +37,17 @@ struct EncoderRun {
         var isLast: Bool
     }
 
-    init(_ model: LoadedModel, _ workspace: Workspace) { (self.model, self.workspace) = (model, workspace) }
+    init(_ computation: Computation, _ workspace: Workspace) {
+        (self.computation, self.workspace) = (computation, workspace)
+    }
 
     // MARK: What comes out
 
     /// Gives each text's rows after the last norm, `[tokens][width]`, in any order; they are valid only there.
     mutating func rows(
-        _ texts: [TokenizedText], isCancelled: () -> Bool, _ give: (Int, UnsafePointer<Float>) -> Void
+        _ texts: [EncoderInput], isCancelled: () -> Bool, _ give: (Int, UnsafePointer<Float>) -> Void
     ) throws(AIError) {
-        let (model, workspace, width) = (model.model, workspace, model.model.description.width)
+        let (model, workspace, width) = (model, workspace, model.description.width)
         // Of a text that takes several steps.
         var gathered: [Float] = []
         try run(texts, isCancelled) { pieces in
@@ -53,9 +71,9 @@ struct EncoderRun {
     /// - Parameter wanted: the positions of each text whose outputs are wanted, if the head takes each; nil for all.
     /// - Throws: ``ErrorCode/generationFailed`` if they are not finite, ``ErrorCode/cancelled``.
     mutating func outputs(
-        _ texts: [TokenizedText], at wanted: [[Int]]? = nil, isCancelled: () -> Bool
+        _ texts: [EncoderInput], at wanted: [[Int]]? = nil, isCancelled: () -> Bool
     ) throws(AIError) -> [[Float]] {
-        let (model, workspace) = (model.model, workspace)
+        let (model, workspace) = (model, workspace)
         var results = [[Float]](repeating: [], count: texts.count)
         guard let rows = model.description.head?.rows else { return results }
         try run(texts, isCancelled) { pieces throws(AIError) in
@@ -86,21 +104,21 @@ struct EncoderRun {
     // MARK: Steps
 
     private mutating func run(
-        _ texts: [TokenizedText], _ isCancelled: () -> Bool, _ give: ([Piece]) throws(AIError) -> Void
+        _ texts: [EncoderInput], _ isCancelled: () -> Bool, _ give: ([Piece]) throws(AIError) -> Void
     ) throws(AIError) {
         // By length: the texts of a step are then alike, which suits caches and threads.
-        var rest = texts.indices.sorted { texts[$0].ids.count < texts[$1].ids.count }[...]
+        var rest = texts.indices.sorted { texts[$0].count < texts[$1].count }[...]
         while let first = rest.first {
             if isCancelled() { throw AIError(.cancelled, "interrupted") }
-            if texts[first].ids.count > workspace.rows {
-                try long(texts[first].ids, first, isCancelled, give)
+            if texts[first].count > workspace.rows {
+                try long(texts[first], first, isCancelled, give)
                 rest = rest.dropFirst()
                 continue
             }
             var (count, rows) = (0, 0)
             for index in rest {
-                rows += texts[index].ids.count
-                guard rows <= workspace.rows, count < model.model.description.mostTogether else { break }
+                rows += texts[index].count
+                guard rows <= workspace.rows, count < model.description.mostTogether else { break }
                 count += 1
             }
             try give(try step(rest.prefix(count), texts))
@@ -108,12 +126,12 @@ struct EncoderRun {
         }
     }
 
-    private mutating func step(_ indices: ArraySlice<Int>, _ texts: [TokenizedText]) throws(AIError) -> [Piece] {
+    private mutating func step(_ indices: ArraySlice<Int>, _ texts: [EncoderInput]) throws(AIError) -> [Piece] {
         while caches.count < indices.count {
-            let d = model.model.description
+            let d = model.description
             caches.append(
                 (
-                    KeyValueCache(d.cacheShapes, format: model.cacheFormat.kernel, capacity: model.context),
+                    KeyValueCache(d.cacheShapes, format: computation.cacheFormat.kernel, capacity: computation.context),
                     RecurrentStates(d, keeping: 0)
                 ))
         }
@@ -123,32 +141,28 @@ struct EncoderRun {
             let (text, start) = (texts[index], step.count)
             cache.keys.truncate(to: 0, keepsPages: true)
             cache.states?.truncate(to: 0)
-            let (source, ids) = model.read(text.ids)
-            cache.keys.source = source.isEmpty ? nil : SourceText([RowInput](tokens: source))
-            for position in ids.indices {
-                var row = StepRow(
-                    cache: cache.keys, position: position,
-                    input: .token(ids[position], type: text.types[position]), length: ids.count)
-                row.states = cache.states
-                step.append(row)
+            cache.keys.source = text.source.isEmpty ? nil : SourceText(text.source)
+            for (position, input) in text.rows.enumerated() {
+                step.append(
+                    StepRow(
+                        cache: cache.keys, position: position, input: input, grid: text.grid, length: text.count,
+                        states: cache.states))
             }
             pieces.append(Piece(text: index, rows: start..<step.count, start: 0, isLast: true))
         }
-        try model.model.run(step, workspace)
+        try model.run(step, workspace)
         return pieces
     }
 
     /// A text that a decoder reads in several steps.
     private func long(
-        _ ids: [Int], _ index: Int, _ isCancelled: () -> Bool, _ give: ([Piece]) throws(AIError) -> Void
+        _ text: EncoderInput, _ index: Int, _ isCancelled: () -> Bool, _ give: ([Piece]) throws(AIError) -> Void
     ) throws(AIError) {
         var start = 0
-        let (source, ids) = model.read(ids)
-        try model.session().run(
-            anew: [RowInput](tokens: ids), answering: [RowInput](tokens: source), workspace, logitsFrom: .max,
-            isCancelled: isCancelled
+        try computation.session().run(
+            anew: text.rows, answering: text.source, workspace, logitsFrom: .max, isCancelled: isCancelled
         ) { count throws(AIError) in
-            try give([Piece(text: index, rows: 0..<count, start: start, isLast: start + count == ids.count)])
+            try give([Piece(text: index, rows: 0..<count, start: start, isLast: start + count == text.count)])
             start += count
         } _: { _, _ in
         }

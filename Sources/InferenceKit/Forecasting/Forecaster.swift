@@ -12,10 +12,8 @@ public final class Forecaster: Sendable {
     /// Seconds that opening took.
     public let loadSeconds: Double
 
-    let model: Model
+    let computation: Computation
     let settings: ForecastSettings
-    let format: KeyValueFormat
-    let team: ComputeTeam
     // Used on the queue alone.
     nonisolated(unsafe) let workspace: Workspace
     let queue = ComputeQueue()
@@ -32,15 +30,16 @@ public final class Forecaster: Sendable {
         guard d.encoder == nil || first.map({ $0 < d.vocabulary }) ?? false else {
             throw .malformed(configuration.path, "decoder_start_token_id is missing or not a token")
         }
-        try reading.checkMemory(options, context: d.maxPositions)
-        team = try ComputeTeam(threads: options.threads, kernels: options.kernels)
-        model = try Model(d, names, try TensorSource(weights, configuration.quantization), team)
-        workspace = Workspace(d, team: team, isExact: options.isExact)
-        (self.settings, start, format) = (settings, first ?? 0, options.usedCacheFormat)
+        computation = try Computation(reading, d, names, weights, options, context: d.maxPositions)
+        workspace = computation.workspace()
+        (self.settings, start) = (settings, first ?? 0)
         (horizon, contextLength) = (settings.horizon, settings.contextLength)
         inspection = ModelInspection(reading)
         loadSeconds = Clock.seconds - began + reading.seconds
     }
+
+    var model: Model { computation.model }
+    var format: KeyValueFormat { computation.cacheFormat }
 
     /// Opens a model folder.
     ///

@@ -17,6 +17,8 @@ struct FolderReading: Sendable {
     var configuration: ModelConfiguration? { sources.configuration }
     /// Whether it reads series of numbers, and no text.
     var forecasts: Bool { configuration.map(Architectures.forecasts) ?? false }
+    /// Whether it reads pictures alone.
+    var sees: Bool { configuration.map(Architectures.sees) ?? false }
 
     /// Reads a folder or a single file.
     ///
@@ -32,8 +34,8 @@ struct FolderReading: Sendable {
             status.kind == .directory
             ? try ModelSources.read(folder: folder) : try ModelSources.read(file: folder, size: status.size)
         (tokenizer, tokenizerFault, sources.tokenizerFault) =
-            sources.configuration.map(Architectures.forecasts) ?? false
-            ? (nil, nil, nil) : Self.tokenizer(folder, sources)
+            sources.configuration.map(Architectures.readsTexts) ?? true
+            ? Self.tokenizer(folder, sources) : (nil, nil, nil)
         sources.tokenizerKind = tokenizer?.kind ?? sources.tokenizerKind
         obstacles = Self.obstacles(sources)
         memory = ModelMemory(sources, sentences: Self.modules(folder, sources))
@@ -80,8 +82,8 @@ struct FolderReading: Sendable {
         } else if sources.isLoadable {
             obstacles.append(.noConfiguration)
         }
-        let forecasts = sources.configuration.map(Architectures.forecasts) ?? false
-        if let fault = sources.tokenizerFault, !forecasts { obstacles.append(fault) }
+        let readsTexts = sources.configuration.map(Architectures.readsTexts) ?? true
+        if let fault = sources.tokenizerFault, readsTexts { obstacles.append(fault) }
         return obstacles + directions(sources)
     }
 

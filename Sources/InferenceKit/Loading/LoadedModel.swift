@@ -4,13 +4,10 @@ import ModelFormats
 
 /// A model that is ready to run: weights mapped, tokenizer read.
 struct LoadedModel: Sendable {
-    let model: Model
+    let computation: Computation
     let scheduler: Scheduler
     // Used on the scheduler's thread alone.
     nonisolated(unsafe) let sessions: SessionPool
-    let team: ComputeTeam
-    /// Whether activations are float32 and weights dequantised.
-    let isExact: Bool
     let tokenizer: Tokenizer
     let configuration: ModelConfiguration
     let eosIDs: Set<Int>
@@ -20,8 +17,6 @@ struct LoadedModel: Sendable {
     let answerStart: [Int]
     /// Tokens that no answer has, by `bad_words_ids`.
     let banned: [Int]
-    /// Maximum number of positions of a text, prompt included.
-    let context: Int
     /// How texts become vectors; nil for a model that does not embed.
     let sentences: SentenceModules?
     let sentenceLayers: SentenceLayers?
@@ -29,8 +24,6 @@ struct LoadedModel: Sendable {
     let mask: MaskToken?
     /// How a reranker's output becomes a score; nil for another model.
     let rankScores: LabelScores?
-    /// How keys and values are cached.
-    let cacheFormat: KeyValueFormat
     let loadSeconds: Double
 
     /// Maps and checks the files of a folder without obstacles.
@@ -43,21 +36,16 @@ struct LoadedModel: Sendable {
         let sentences = try reading.sentences()
         var d = runnable.description
         if sentences != nil { d = d.headless() }
-        context = try Self.context(d, options)
-        try reading.checkMemory(options, context: context)
+        let context = try Self.context(d, options)
         d = d.limited(to: context)
-        team = try ComputeTeam(threads: options.threads, kernels: options.kernels)
-        isExact = options.isExact
-        let source = try TensorSource(runnable.weights, runnable.configuration.quantization)
-        model = try Model(d, runnable.names, source, team)
-        cacheFormat = options.usedCacheFormat
-        sessions = SessionPool(model, context: context, format: cacheFormat, keeping: options.keptTexts)
+        computation = try Computation(
+            reading, d, runnable.names, runnable.weights, options, context: context)
+        sessions = SessionPool(computation, keeping: options.keptTexts)
         self.sentences = sentences ?? (d.task == .embedding || !d.isCausal ? SentenceModules.plain : nil)
         sentenceLayers = try self.sentences.map { sentences throws(AIError) in
             try SentenceLayers(sentences, width: d.width)
         }
-        scheduler = Scheduler(
-            model, Workspace(d, team: team, isExact: options.isExact, isShared: options.isShared), queue)
+        scheduler = Scheduler(computation.model, computation.workspace(isShared: options.isShared), queue)
         self.tokenizer = tokenizer
         grammars = GrammarEngines(tokenizer, vocabulary: d.vocabulary)
         configuration = runnable.configuration
@@ -99,6 +87,11 @@ struct LoadedModel: Sendable {
     }
 
     var vocabulary: Int { model.description.vocabulary }
+    var model: Model { computation.model }
+    var team: ComputeTeam { computation.team }
+    var isExact: Bool { computation.isExact }
+    var cacheFormat: KeyValueFormat { computation.cacheFormat }
+    var context: Int { computation.context }
     var task: ModelTask { model.description.task }
     var generates: Bool { task == .textGeneration }
     var labels: LabelSettings? { model.description.labels }
@@ -137,8 +130,10 @@ struct LoadedModel: Sendable {
 
     /// What a model that says something of a whole text computes: the text, or after an encoder the text behind what an
     /// answer starts with.
-    func read(_ text: [Int]) -> (source: [Int], ids: [Int]) {
-        model.description.encoder == nil ? ([], text) : (text, answerStart + text.dropLast())
+    func input(_ text: TokenizedText) -> EncoderInput {
+        let rows = zip(text.ids, text.types).map { RowInput.token($0, type: $1) }
+        guard model.description.encoder != nil else { return EncoderInput(rows) }
+        return EncoderInput([RowInput](tokens: answerStart + text.ids.dropLast()), answering: [RowInput](tokens: text.ids))
     }
 
     /// - Throws: ``ErrorCode/malformedModel`` for an id that the model has no embedding for.
@@ -149,5 +144,5 @@ struct LoadedModel: Sendable {
     }
 
     /// A text of its own, which nothing else uses.
-    func session() -> Session { Session(model, context: context, format: cacheFormat) }
+    func session() -> Session { computation.session() }
 }

@@ -65,8 +65,8 @@ extension LanguageModel {
         return try await model.scheduler.alone { [model] workspace, isCancelled throws(AIError) in
             var read: [TokenizedText] = []
             for text in texts { read.append(try model.tokenized(text, withOffsets: true)) }
-            var run = EncoderRun(model, workspace)
-            let outputs = try run.outputs(read, isCancelled: isCancelled)
+            var run = EncoderRun(model.computation, workspace)
+            let outputs = try run.outputs(read.map(model.input), isCancelled: isCancelled)
             return texts.indices.map {
                 Self.tokens(texts[$0], read[$0], outputs[$0], labels.names, model.tokenizer)
             }
@@ -93,7 +93,7 @@ extension LanguageModel {
         }
     }
 
-    private static func labels(_ names: [String], _ outputs: [Double], _ scores: LabelScores) -> [TextLabel] {
+    static func labels(_ names: [String], _ outputs: [Double], _ scores: LabelScores) -> [TextLabel] {
         zip(names, zip(scores(outputs), outputs)).map { TextLabel(label: $0, score: $1.0, logit: $1.1) }
             .sortedByScore()
     }

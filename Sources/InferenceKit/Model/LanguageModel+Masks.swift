@@ -28,8 +28,8 @@ extension LanguageModel {
             guard !places.isEmpty else {
                 throw AIError(.invalidInput, "the text has no \(mask.spelling), in whose place words are sought")
             }
-            var run = EncoderRun(model, workspace)
-            let outputs = try run.outputs([read], at: [places], isCancelled: isCancelled)[0]
+            var run = EncoderRun(model.computation, workspace)
+            let outputs = try run.outputs([model.input(read)], at: [places], isCancelled: isCancelled)[0]
             return places.indices.map { place in
                 outputs[place * model.vocabulary..<(place + 1) * model.vocabulary].withUnsafeBufferPointer {
                     Self.candidates($0, count, model.tokenizer)

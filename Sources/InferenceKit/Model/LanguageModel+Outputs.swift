@@ -10,8 +10,8 @@ extension LanguageModel {
         try await model.scheduler.alone { [model] workspace, isCancelled throws(AIError) in
             var read: [TokenizedText] = []
             for text in texts { read.append(try model.tokenized(text.first, text.second, cutting: strategy)) }
-            var run = EncoderRun(model, workspace)
-            return try run.outputs(read, isCancelled: isCancelled)
+            var run = EncoderRun(model.computation, workspace)
+            return try run.outputs(read.map(model.input), isCancelled: isCancelled)
         }
     }
 
@@ -30,8 +30,8 @@ extension LanguageModel {
             let masks = model.mask.map { mask in
                 read.map { text in text.ids.indices.filter { text.ids[$0] == mask.id } }
             }
-            var run = EncoderRun(model, workspace)
-            let outputs = try run.outputs(read, at: masks, isCancelled: isCancelled)
+            var run = EncoderRun(model.computation, workspace)
+            let outputs = try run.outputs(read.map(model.input), at: masks, isCancelled: isCancelled)
             return zip(outputs, read).map { TextNumbers(values: $0, tokenCount: $1.ids.count) }
         }
     }

@@ -20,6 +20,8 @@ public struct ModelFolder: Sendable {
 
     /// Whether it reads series of numbers, and no text: ``openForecaster(_:)`` opens it.
     public var forecasts: Bool { reading.forecasts }
+    /// Whether it reads pictures, and no text: ``openPictureModel(_:)`` opens it.
+    public var sees: Bool { reading.sees }
 
     /// Opens the model.
     ///

@@ -8,7 +8,9 @@ final class Model: Sendable {
     let beside: [String]
     /// Bytes of the tensors that it was made of.
     let weightsBytes: Int64
-    private let embedding: EmbeddingBlock
+    private let embedding: EmbeddingBlock?
+    /// In its place, where the model sees.
+    let pictures: PictureEmbeddingBlock?
     private let inputs: LayerInputsBlock?
     private let streams: StreamsBlock?
     private let layers: [LayerBlock]
@@ -46,9 +48,13 @@ final class Model: Sendable {
     ) throws(AIError) {
         description = d
         files = table.source.files
-        embedding = try EmbeddingBlock(d.embedding, tokens: tokens, table)
+        if let pixels = d.pixels {
+            (pictures, embedding) = (try PictureEmbeddingBlock(pixels, norm: d.embedding.norm, table), nil)
+        } else {
+            (pictures, embedding) = (nil, try EmbeddingBlock(d.embedding, tokens: tokens, table))
+        }
         if let read = d.encoder {
-            let tokens = read.embedding.isOwn ? nil : embedding.tokens
+            let tokens = read.embedding.isOwn ? nil : embedding?.tokens
             encoder = try Model(read, table.encoder(read), tokens: tokens, team)
         } else {
             encoder = nil
@@ -82,7 +88,7 @@ final class Model: Sendable {
             finalNorm = nil
         }
         if let head = d.head {
-            self.head = try HeadBlock(head, embedding: embedding.tokens, table)
+            self.head = try HeadBlock(head, embedding: embedding?.tokens, table)
         } else {
             head = nil
         }
@@ -91,8 +97,8 @@ final class Model: Sendable {
         beside = isWhole ? try table.tensorsBeside() : []
     }
 
-    /// The table of tokens' rows.
-    var embeddingTable: WeightMatrix { embedding.tokens }
+    /// The table of tokens' rows; nil of a model without texts.
+    var embeddingTable: WeightMatrix? { embedding?.tokens }
 
     /// Whether the positions of a text of one length are computed as in one of another.
     func isSame(length: Int, _ other: Int) -> Bool { rotaries.allSatisfy { $0.isSame(length, other) } }
@@ -118,7 +124,8 @@ final class Model: Sendable {
             rotary.fill(step.rows, cosines: angles.cosines.start, sines: angles.sines.start)
         }
         w.recurrence?.begin(step)
-        embedding.apply(step, w)
+        embedding?.apply(step, w)
+        pictures?.apply(step, w)
         inputs?.apply(step, w.hidden, w)
         streams?.enter(rows: step.count, w)
         for (number, layer) in layers.enumerated() {
@@ -190,22 +197,32 @@ final class Model: Sendable {
     /// - Throws: ``ErrorCode/fileChanged`` if weights could not be read.
     func outputs(texts: [Range<Int>], _ w: Workspace) throws(AIError) -> [[Float]] {
         guard let head, let pooling = description.head?.rows else { return texts.map { _ in [] } }
-        let inputs: [[Range<Int>]] = texts.map { text in
-            switch pooling {
-            case .each, .meanOfOutputs: text.map { $0..<$0 + 1 }
-            case .first: [text.lowerBound..<text.lowerBound + 1]
-            case .last: [text.upperBound - 1..<text.upperBound]
-            case .mean: [text]
+        // What the head takes at once: the means of these rows, side by side.
+        let inputs: [[[Range<Int>]]] = texts.map { text in
+            let first = text.lowerBound..<text.lowerBound + 1
+            let squares = text.lowerBound + (description.pixels?.firstCount ?? 0)..<text.upperBound
+            return switch pooling {
+            case .each, .meanOfOutputs: text.map { [$0..<$0 + 1] }
+            case .first: [[first]]
+            case .last: [[text.upperBound - 1..<text.upperBound]]
+            case .mean: [[text]]
+            case .firstAndMean: [[first, squares]]
+            case .meanOfSquares: [[squares]]
             }
         }
         let (width, outputs) = (description.width, description.outputs)
+        let taken = description.head?.inputWidth(width) ?? width
         var all: [Float] = []
         var rest = inputs.flatMap { $0 }[...]
         all.reserveCapacity(rest.count * outputs)
         while !rest.isEmpty {
             let piece = rest.prefix(w.logitRows)
             rest = rest.dropFirst(piece.count)
-            for (place, rows) in piece.enumerated() { pool(rows, w, into: w.branch.start + place * width) }
+            for (place, parts) in piece.enumerated() {
+                for (part, rows) in parts.enumerated() {
+                    pool(rows, w, into: w.branch.start + place * taken + part * width)
+                }
+            }
             head.apply(w.branch, rows: piece.count, w)
             all += UnsafeBufferPointer(start: w.logitsStart, count: piece.count * outputs)
         }

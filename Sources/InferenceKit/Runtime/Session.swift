@@ -128,16 +128,14 @@ final class Session {
 
 /// Sessions that nobody uses, the last used one last, and those in use: the next text may share a beginning with one of them.
 final class SessionPool {
-    private let model: Model
-    private let context: Int
-    private let format: KeyValueFormat
+    private let computation: Computation
     /// Sessions kept.
     private let most: Int
     private var idle: [Session] = []
     private var busy: [Session] = []
 
-    init(_ model: Model, context: Int, format: KeyValueFormat, keeping most: Int) {
-        (self.model, self.context, self.format, self.most) = (model, context, format, most)
+    init(_ computation: Computation, keeping most: Int) {
+        (self.computation, self.most) = (computation, most)
     }
 
     /// The session with the longest common beginning, or a new one.
@@ -147,7 +145,7 @@ final class SessionPool {
     ///
     /// - Parameter source: what the text answers; empty for a decoder alone.
     func take(_ text: [RowInput], answering source: [RowInput] = []) -> Session {
-        let session = found(text, answering: source) ?? Session(model, context: context, format: format)
+        let session = found(text, answering: source) ?? computation.session()
         busy.append(session)
         return session
     }

@@ -35,6 +35,7 @@ struct ForecastTest {
         log.pass("the same series had the same forecast, to the bit")
         let speed = SmokeTest.Speed(
             loadSeconds: model.loadSeconds, tokensPerSecond: seconds > 0 ? Double(horizon) / seconds : 0,
+            unit: .values,
             weightsBytesPerSecond: nil,
             memoryBytesPerSecond: try await MemoryBandwidth.measure(threads: model.team.threads),
             peakMemoryBytes: Machine.peakResidentBytes)

@@ -40,10 +40,16 @@ public struct SmokeTest: Sendable {
 
     /// What the test measured.
     public struct Speed: Sendable, Hashable {
+        /// What a model reads or writes one after the other.
+        public enum Unit: String, Sendable, Hashable { case tokens, values, pictures }
+
         /// Seconds that opening took.
         public let loadSeconds: Double
-        /// New tokens per second of a decoder that is warm, read tokens per second of an encoder, or values per second of a forecaster.
+        /// New tokens per second of a decoder that is warm, read tokens per second of an encoder, values per second of a
+        /// forecaster, or pictures per second of a model that sees.
         public let tokensPerSecond: Double
+        /// What ``tokensPerSecond`` counts.
+        public var unit = Unit.tokens
         /// Bytes of weights that a decoder read per second; nil for another model.
         public let weightsBytesPerSecond: Double?
         /// Bytes per second that the same threads read from memory.
@@ -108,6 +114,16 @@ public struct SmokeTest: Sendable {
             (found.series, found.speed) = try await ForecastTest(model).run(&log)
             return
         }
+        if read.sees {
+            found.names = openingNames + PictureTest.names
+            let model = try await open(read, &log) { () throws(AIError) in
+                try await read.openPictureModel(options)
+            }
+            log.pass(openingDetail(model))
+            try checkTask(task, of: [model.task], folder)
+            found.speed = try await PictureTest(model).run(&log)
+            return
+        }
         let model = try await open(read, &log) { () throws(AIError) in try await read.open(options) }
         if let beside = model.beside {
             log.warn("\(openingDetail(model)); \(beside)")
@@ -164,6 +180,16 @@ public struct SmokeTest: Sendable {
             checks.append(CheckResult(name: last.name, status: .warn, detail: "\(last.detail); \(beside)"))
         }
         return checks
+    }
+
+    private static func openingDetail(_ model: PictureModel) -> String {
+        let count = model.computation.context
+        return "pictures of \(count) rows; every tensor has its shape"
+    }
+
+    /// The checks that opening a model was.
+    public static func openingChecks(_ model: PictureModel) -> [CheckResult] {
+        openingChecks(model.inspection, openingDetail(model))
     }
 
     /// The checks that opening a model was.

@@ -5,6 +5,8 @@ struct StepRow {
     let input: RowInput
     /// Where it stands for rotary embeddings; nil for its position.
     var place: RowPosition?
+    /// Of a picture: its squares.
+    var grid: PatchGrid?
     /// The end of the positions that it sees, where it sees later ones too; nil for those up to its own. They are rows of
     /// the same step.
     var seen: Int?

@@ -38,7 +38,7 @@ struct WorkspaceSize: Sendable, Hashable {
         rows = min(all, limit ?? all)
         experts = ExpertSpace.Size(d, rows: rows)
         distances = DistanceSpace.Size(d, queryWidth: row.query)
-        let patched = d.embedding.patches.map { max($0.count, $0.width) } ?? 0
+        let patched = d.embedding.patches.map { max($0.count, $0.width) } ?? d.pixels?.count ?? 0
         // Cross attention reads rows as wide as the encoder's.
         let widest = max(
             row.beside, row.query, row.inner, row.recurrence?.result ?? 0, patched, d.encoder?.width ?? 0)
@@ -94,7 +94,8 @@ struct RowWidths: Sendable, Hashable {
             [$0.attention, $0.crossAttention, $0.groupAttention].compactMap { $0 }
         }
         width = d.width
-        beside = max(d.width, d.head?.dense?.width ?? 0, 3 * (d.embedding.width ?? 0))
+        beside = max(
+            d.head?.inputWidth(d.width) ?? d.width, d.head?.dense?.width ?? 0, 3 * (d.embedding.width ?? 0))
         query = attentions.map(\.queryWidth).max() ?? 0
         key = attentions.map(\.keyWidth).max() ?? 0
         inner = d.layers.reduce(d.layerInputs?.width ?? 0) {

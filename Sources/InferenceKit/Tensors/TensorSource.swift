@@ -87,6 +87,24 @@ struct TensorSource: Sendable {
         return WeightMatrix(layout, in: [file])
     }
 
+    /// A tensor of this shape as a matrix, its first dimension by the others.
+    ///
+    /// - Throws: as ``matrix(_:rows:columns:isTransposed:)`` does.
+    func kernel(_ name: String, _ shape: [Int]) throws(AIError) -> WeightMatrix {
+        let tensor = try list.find(name)
+        if tensor.shape.count != 2 { try check(tensor, shape) }
+        guard tensor.shape.count > 2 else {
+            return try matrix(name, rows: shape[0], columns: shape[1...].reduce(1, *))
+        }
+        guard !tensor.isTransposed, let format = WeightFormats.named[tensor.type], WeightFormats.isFloat(format)
+        else { throw .unsupported(path(tensor), "\(tensor.type) weights (tensor \"\(name)\") cannot be run yet") }
+        var layout = hub_matrix()
+        layout.weights = UnsafeRawPointer(try address(tensor))
+        (layout.rows, layout.columns, layout.format) = (shape[0], shape[1...].reduce(1, *), format)
+        layout.stride = layout.columns * Int(hub_info(format).bytes)
+        return matrix(layout, of: [tensor])
+    }
+
     /// A vector as float32: norms and biases.
     func vector(_ name: String, _ count: Int) throws(AIError) -> FloatBuffer { try numbers(name, [count]) }
 

@@ -101,6 +101,12 @@ struct TensorTable: Sendable {
         )
     }
 
+    /// The matrix of a convolution whose squares do not overlap: each row is a kernel.
+    func kernel(_ role: TensorRole) throws(AIError) -> WeightMatrix {
+        guard let shape = shape(role, nil) else { preconditionFailure("the description has no \(role)") }
+        return try source.kernel(name(role, nil), shape)
+    }
+
     /// A norm's weight.
     func vector(_ role: TensorRole, _ layer: Int? = nil) throws(AIError) -> FloatBuffer {
         guard let shape = shape(role, layer) else { preconditionFailure("the description has no \(role)") }
@@ -262,7 +268,7 @@ extension TensorNames {
     /// What stands before the names in a checkpoint, by that of the embedding: the bare decoder has no prefix, and a
     /// model for images has a longer one.
     func prefix(in names: some Sequence<String>) -> String {
-        let mark = name(.embedding, layer: nil, isBias: false, prefix: "")
+        let mark = name(firstRole, layer: nil, isBias: false, prefix: "")
         let found = names.filter {
             $0.hasSuffix(mark) && ($0.count == mark.count || $0.dropLast(mark.count).hasSuffix("."))
                 && !isOtherHead($0, prefix: "")

@@ -12,6 +12,8 @@ extension ModelTask {
         case .tokenClassification: "gives the tokens of a text labels"
         case .fillMask: "finds the words behind masks"
         case .forecasting: "says how series of numbers go on"
+        case .imageClassification: "gives pictures labels"
+        case .imageEmbedding: "turns pictures into vectors"
         }
     }
 
@@ -29,6 +31,7 @@ extension ModelTask {
         case .classification: "hub try \(model) 'I like it.'"
         case .tokenClassification: "hub try \(model) 'Anna lives in Lisbon.'"
         case .forecasting: "hub try \(model) --series FILE.csv"
+        case .imageClassification, .imageEmbedding: "hub try \(model) --attach FILE.jpg"
         case .fillMask: "hub try \(model) 'Paris is the \(mask ?? "[MASK]") of France.'"
         }
     }

@@ -30,6 +30,8 @@ extension TryCommand {
         var textPair: String?
         /// The labels to try on the prompt; empty for the model's own.
         var labels: [String]
+        /// The files of pictures.
+        var attach: [String]
         /// The file of a series to forecast, its column, and the number of values; nil for what is usual.
         var series: String?
         var column: String?
@@ -76,6 +78,7 @@ extension TryCommand {
             query = arguments[TryCommand.query]
             textPair = arguments[TryCommand.textPair]
             labels = arguments[TryCommand.labels] ?? []
+            attach = arguments.all(TryCommand.attach)
             series = arguments[TryCommand.series]
             column = arguments[TryCommand.column]
             horizon = arguments[TryCommand.horizon]
@@ -130,7 +133,7 @@ extension TryCommand {
         }
         /// Whether it is tested, for want of anything to do with it.
         var isTest: Bool {
-            runs && prompt == nil && !embeds && query == nil && perplexity == nil && series == nil && !chat
+            runs && prompt == nil && !embeds && query == nil && perplexity == nil && series == nil && attach.isEmpty && !chat
         }
         /// Whether a person talks with it.
         var isConversation: Bool { runs && prompt == nil && chat }
@@ -156,6 +159,11 @@ extension TryCommand {
         }
 
         private func checkSeries() throws(AIError) {
+            if !attach.isEmpty, prompt != nil {
+                throw AIError(
+                    .invalidInput, "models that read a picture and a PROMPT do not run here yet",
+                    advice: "hub chat MODEL PROMPT --attach FILE asks one at a provider")
+            }
             if series != nil, prompt != nil {
                 throw AIError(.invalidInput, "--series is what the model reads; a PROMPT has no place beside it")
             }
@@ -174,6 +182,7 @@ extension TryCommand {
                 (!labels.isEmpty, "labels", [.classification]),
                 (textPair != nil, "text-pair", [.classification]), (chat, "chat", [.textGeneration]),
                 (series != nil, "series", [.forecasting]),
+                (!attach.isEmpty, "attach", [.imageClassification, .imageEmbedding]),
             ]
             for other in others where other.isGiven && !other.tasks.contains(task) {
                 throw AIError(.invalidInput, "--\(other.flag) has no meaning with --task \(task.rawValue)")

@@ -56,6 +56,9 @@ extension TryCommand {
         }
         if request.isConversation { return try await converse(target, request, &report, context) }
         if let file = request.series { return try await forecast(file, target, request, &report, context) }
+        if !request.attach.isEmpty {
+            return try await see(request.attach, target, request, &report, context)
+        }
         if request.isTest { return try await test(target, request, &report, context) }
         try await use(target, request, &report, context)
     }
@@ -82,7 +85,8 @@ extension TryCommand {
         // What is not supported, or lacks memory, was not tried.
         guard smoke.failure.map({ [.generationFailed, .malformedModel].contains($0.code) }) ?? true else { return }
         let tried = TriedModel(
-            at: context.now, verdict: smoke.verdict.rawValue, tokensPerSecond: smoke.speed?.tokensPerSecond)
+            at: context.now, verdict: smoke.verdict.rawValue,
+            tokensPerSecond: smoke.speed.flatMap { $0.unit == .tokens ? $0.tokensPerSecond : nil })
         let catalog = try await context.workspace(tellsFault: false).dispensable
         if let speed = smoke.speed {
             let threads = try request.options.threads ?? MemoryBandwidth.threads()

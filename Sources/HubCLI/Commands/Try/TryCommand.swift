@@ -71,6 +71,9 @@ enum TryCommand {
             The latest value is last, and values are at even distances of time. A file with several columns of numbers needs \
             --column. Empty cells, NaN and NA are missing values.
             """)
+    static let attach = Option.text(
+        "attach", "FILE", kind: .file, repeats: true, "say what a picture shows, or turn it into a vector",
+        detail: "JPEG, PNG, WebP, GIF (the first frame), BMP; HEIC and AVIF where libheif is installed.")
     static let column = Option.text("column", "NAME", "the column of --series, by its header or its number")
     static let horizon = Option.whole(
         "horizon", in: 1...1_000_000, "forecast this many values; 64 if not given, or as many as the model can")
@@ -114,7 +117,7 @@ enum TryCommand {
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: GenerationFlags.all + [
             system.flag, chat.flag, raw.minor.flag, logits.minor.flag, embed.flag, texts.flag, similar.flag,
-            query.flag, series.flag, column.minor.flag, horizon.minor.flag,
+            query.flag, attach.flag, series.flag, column.minor.flag, horizon.minor.flag,
             textPair.minor.flag, labels.flag, promptName.minor.flag, dimensions.minor.flag, task.minor.flag,
             from.minor.flag, to.minor.flag, perplexity.flag,
             perplexityTokens.minor.flag, tokenize.flag, tokenizeFile.minor.flag, render.flag, template.minor.flag,
@@ -131,10 +134,12 @@ enum TryCommand {
                 "perplexity",
             ]
             .map { ["series", $0] }
+            + ["tokenize", "tokenize-file", "embed", "texts", "similar", "query", "perplexity", "series"]
+            .map { ["attach", $0] }
             + [
                 "tokenize", "tokenize-file", "embed", "texts", "similar", "query", "text-pair", "labels",
                 "prompt-name",
-                "dimensions", "perplexity", "series",
+                "dimensions", "perplexity", "series", "attach",
             ].map { ["inspect", "check", "render", "chat", $0] },
         examples: [
             .init("hub try org/model", "Does it work here?"),

@@ -33,6 +33,8 @@ struct TryReport {
     var similar: [(text: String, cosine: Double)] = []
     /// What an encoder says of a text.
     var answer: (text: String, answer: EncoderAnswer)?
+    /// Pictures by their files, with the labels of each.
+    var pictures: [(file: String, labels: [TextLabel])] = []
     /// A series and what may follow it.
     var series: SmokeTest.Series?
     var perplexity: Perplexity?
@@ -74,6 +76,7 @@ struct TryReport {
         if let verdict = check?.verdict ?? smoke?.verdict { return [verdict.rawValue] }
         let vectors = embeddings.map { $0.result.vector.map { "\($0)" }.joined(separator: " ") }
         return (similar.isEmpty ? vectors : similar.map(\.text)) + (answer.map { Self.quiet($0.answer) } ?? [])
+            + pictures.map { $0.labels.first?.label ?? "" }
             + (perplexity.map { ["\($0.perplexity)"] } ?? []) + quietSeries
     }
 
@@ -95,6 +98,7 @@ struct TryReport {
             if let smoke { show(smoke, output) }
             showSeries(context)
             showVectors(output)
+            for picture in pictures { show(.labels(picture.labels), of: picture.file, context) }
             if let answer { show(answer.answer, of: answer.text, context) }
             if let generation {
                 output.line()
@@ -124,11 +128,12 @@ struct TryReport {
     }
 
     private func show(_ speed: SmokeTest.Speed, _ smoke: SmokeTest, _ output: Output) {
-        let isSeries = smoke.series != nil
         if smoke.generation == nil {
             line(
                 "speed",
-                isSeries ? "\(Int(speed.tokensPerSecond.rounded())) values/s" : Self.rate(speed.tokensPerSecond),
+                speed.unit == .tokens
+                    ? Self.rate(speed.tokensPerSecond)
+                    : "\(Int(speed.tokensPerSecond.rounded())) \(speed.unit.rawValue)/s",
                 output)
         }
         let memory = "memory gives \(ByteCount(Int64(speed.memoryBytesPerSecond)))/s"

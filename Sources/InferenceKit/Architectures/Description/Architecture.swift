@@ -117,7 +117,7 @@ struct Architecture: Sendable {
     /// Whether a checkpoint is that of the model without any head: its names have no prefix, whatever class its
     /// configuration names, or that names none.
     private func isBare(_ stored: Set<String>, _ configuration: ModelConfiguration, _ names: TensorNames) -> Bool {
-        let isPlain = stored.contains(names.name(.embedding, layer: nil, isBias: false, prefix: ""))
+        let isPlain = stored.contains(names.name(names.firstRole, layer: nil, isBias: false, prefix: ""))
         guard configuration.architectures.isEmpty || isPlain && !names.prefix.isEmpty else { return false }
         let heads = classes.flatMap(\.outside.values) + [names.stems[.head]].compactMap { $0 }
         return !stored.contains { name in heads.contains { name.hasPrefix($0 + ".") } }

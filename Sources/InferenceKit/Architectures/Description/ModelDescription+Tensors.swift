@@ -23,6 +23,7 @@ extension ModelDescription {
             add(role, width, bias: norm.hasBias)
         }
         guard let layer else {
+            if let pixels { return pictureTensors(pixels) + headTensors }
             let table = embedding.width ?? width
             var (inner, projected) = (table, table)
             if case .first(_, let neighbours) = embedding.projection {
@@ -54,17 +55,7 @@ extension ModelDescription {
                 add(.distances, distances.rows, distances.vectors == nil ? heads : width)
                 add(.distancesNorm, distances.vectors?.norm, width)
             }
-            add(.finalNorm, finalNorm, width)
-            guard let head else { return needs }
-            if let dense = head.dense {
-                add(.headDense, dense.width, width, bias: dense.hasBias)
-                add(.headNorm, dense.norm, dense.width)
-            }
-            if !head.isTied { add(.head, outputs, (head.dense?.width ?? width) - head.rest) }
-            if head.rest > 0 { add(.headRest, outputs, head.rest) }
-            if head.hasResidual { add(.headResidual, outputs, width, bias: true) }
-            if head.hasBias { needs.append(TensorNeed(role: .head, isBias: true, shape: [outputs])) }
-            return needs
+            return needs + headTensors
         }
         func addNorm(_ role: TensorRole, _ a: Attention, _ heads: Int) {
             switch a.headNormSpan {
@@ -113,6 +104,7 @@ extension ModelDescription {
             for role in [TensorRole.attentionNorm, .attentionPostNorm] where d.hasNorm(role) {
                 add(role, d.norm, width)
             }
+            add(.attentionPostNorm, d.scale, width)
         }
         if let a = d.crossAttention {
             let read = encoder?.width ?? width
@@ -158,6 +150,7 @@ extension ModelDescription {
             for role in [TensorRole.feedForwardNorm, .feedForwardPostNorm] where d.hasNorm(role) {
                 add(role, d.norm, width)
             }
+            add(.feedForwardPostNorm, d.scale, width)
         }
         if let rank = d.detourRank {
             add(.detourLeft, rank, width)
@@ -171,6 +164,31 @@ extension ModelDescription {
             add(.layerNorm, inputs.norm, width)
         }
         if d.hasFactor { add(.layerFactor, 1) }
+        return needs
+    }
+
+    /// Those behind the last layer.
+    private var headTensors: [TensorNeed] {
+        var needs: [TensorNeed] = []
+        func add(_ role: TensorRole, _ shape: Int..., bias: Bool = false) {
+            needs.append(TensorNeed(role: role, shape: shape))
+            if bias { needs.append(TensorNeed(role: role, isBias: true, shape: [shape[0]])) }
+        }
+        func add(_ role: TensorRole, _ norm: Norm?, _ width: Int) {
+            guard let norm, norm.hasWeight else { return }
+            add(role, width, bias: norm.hasBias)
+        }
+        add(.finalNorm, finalNorm, width)
+        guard let head else { return needs }
+        let width = head.inputWidth(width)
+        if let dense = head.dense {
+            add(.headDense, dense.width, width, bias: dense.hasBias)
+            add(.headNorm, dense.norm, dense.width)
+        }
+        if !head.isTied { add(.head, outputs, (head.dense?.width ?? width) - head.rest) }
+        if head.rest > 0 { add(.headRest, outputs, head.rest) }
+        if head.hasResidual { add(.headResidual, outputs, width, bias: true) }
+        if head.hasBias { needs.append(TensorNeed(role: .head, isBias: true, shape: [outputs])) }
         return needs
     }
 

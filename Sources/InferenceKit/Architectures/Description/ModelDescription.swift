@@ -7,6 +7,9 @@ struct ModelDescription: Sendable, Hashable {
     /// The number of positions that it was made for.
     var maxPositions: Int
     var embedding = Embedding()
+    /// How a picture becomes rows, in the place of ``embedding``, of which only the norm counts; nil for a model of texts
+    /// or series.
+    var pixels: Pixels?
     /// Rows that tokens have for each layer; nil for none.
     var layerInputs: LayerInputs?
     /// nil for one residual stream.
@@ -116,8 +119,8 @@ struct ModelDescription: Sendable, Hashable {
             case rms(offset: Float)
             /// - Parameter offset: added to the stored weight: 1 for Nemotron.
             case layer(hasBias: Bool, offset: Float = 0)
-            /// Nothing is normalised: a factor and a bias for each number.
-            case affine
+            /// Nothing is normalised: a factor and, if there is one, a bias for each number.
+            case affine(hasBias: Bool)
         }
         var kind = Kind.rms(offset: 0)
         var epsilon: Float
@@ -128,7 +131,7 @@ struct ModelDescription: Sendable, Hashable {
             switch kind {
             case .rms: false
             case .layer(let hasBias, _): hasBias
-            case .affine: true
+            case .affine(let hasBias): hasBias
             }
         }
     }
@@ -138,6 +141,10 @@ struct ModelDescription: Sendable, Hashable {
         /// Which rows of a text it takes.
         enum Rows: Sendable, Hashable {
             case each, first, mean, last
+            /// The first, and behind it the mean of the rows of squares of a picture.
+            case firstAndMean
+            /// The mean of the rows of squares.
+            case meanOfSquares
             /// Each, and the mean of their outputs is the text's.
             case meanOfOutputs
         }
@@ -172,6 +179,9 @@ struct ModelDescription: Sendable, Hashable {
         /// Factor of the logits.
         var scale: Float = 1
 
+        /// The numbers that it takes, of rows of a width.
+        func inputWidth(_ width: Int) -> Int { rows == .firstAndMean ? 2 * width : width }
+
         /// Whether it has any of its own.
         var hasTensors: Bool { !isTied || hasBias || dense != nil || rest > 0 }
     }
@@ -191,6 +201,8 @@ struct ModelDescription: Sendable, Hashable {
         var experts: Experts?
         var norms: Norms
         var norm: Norm
+        /// What multiplies each number that a half adds (layer scale, https://arxiv.org/abs/2103.17239); nil for nothing.
+        var scale: Norm?
         /// Factor of what a half adds,
         var added: Float = 1
         /// and one of each block.

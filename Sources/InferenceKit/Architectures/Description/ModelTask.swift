@@ -14,4 +14,11 @@ public enum ModelTask: String, Sendable, Hashable, CaseIterable, Codable {
     case fillMask = "fill-mask"
     /// Says how a series of numbers goes on.
     case forecasting = "time-series-forecasting"
+    /// Gives a picture labels.
+    case imageClassification = "image-classification"
+    /// Turns a picture into a vector.
+    case imageEmbedding = "image-feature-extraction"
+
+    /// Whether it is done with pictures.
+    public var sees: Bool { self == .imageClassification || self == .imageEmbedding }
 }

@@ -7,6 +7,8 @@ enum TensorRole: Sendable, Hashable {
     case streamInput(Int), streamOutput(Int)
     case layerTable, layerProjection, layerProjectionNorm
     case patchHidden, patchOutput, patchResidual
+    /// Of pictures: the matrix of squares of pixels, and learned rows.
+    case patchKernel, classToken, distillationToken, registers
     case headDense, headNorm, head, headRest, headResidual
     // Of a layer.
     case attentionNorm, query, key, value, attentionOutput, queryNorm, keyNorm, attentionPostNorm, sinks
@@ -77,6 +79,9 @@ struct TensorNames: Sendable {
     var heads: [String] = []
     /// The names of the encoder's tensors, prefix and all; none for a decoder alone.
     var encoders: [TensorNames] = []
+
+    /// What every model with these names has outside of its layers: the table of tokens, or the matrix of squares.
+    var firstRole: TensorRole { stems[.embedding] == nil ? .patchKernel : .embedding }
 
     /// Whether a matrix is stored turned.
     func isTurned(_ role: TensorRole, layer: Int?) -> Bool {

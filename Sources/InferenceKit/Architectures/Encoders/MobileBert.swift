@@ -24,7 +24,7 @@ extension Architecture {
         if let kind = settings.text("normalization_type"), kind != "no_norm" {
             settings.refuse("normalization_type", kind)
         }
-        let norm = ModelDescription.Norm(kind: .affine, epsilon: 0)
+        let norm = ModelDescription.Norm(kind: .affine(hasBias: true), epsilon: 0)
         let (table, hasNeighbours) = (
             settings.count("embedding_size") ?? 128, settings.flag("trigram_input") ?? true
         )

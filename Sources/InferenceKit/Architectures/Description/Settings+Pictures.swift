@@ -1,0 +1,76 @@
+import HubCore
+import ModelFormats
+
+extension Settings {
+    /// How pictures become rows: `image_size` and `patch_size`, each a number or height and width.
+    ///
+    /// - Parameters:
+    ///   - size: `image_size` where the file says nothing, in pixels,
+    ///   - patch: and `patch_size`.
+    /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other.
+    mutating func pixels(size: Int, patch: Int) throws(AIError) -> ModelDescription.Pixels {
+        let (height, width) = try sides("image_size") ?? (size, size)
+        let (down, across) = try sides("patch_size") ?? (patch, patch)
+        guard down == across else { throw .malformed(path, "patch_size is \(down) by \(across), not a square") }
+        guard height >= down, width >= down else {
+            throw .malformed(path, "patch_size \(down) is larger than image_size \(height) by \(width)")
+        }
+        let channels = count("num_channels") ?? 3
+        if channels != 3 { refuse("num_channels", "\(channels)") }
+        return .init(channels: channels, patch: down, rows: height / down, columns: width / down)
+    }
+
+    /// A side, or height and width, in pixels; nil if the file has none.
+    private func sides(_ key: String) throws(AIError) -> (height: Int, width: Int)? {
+        guard let value = value(key) else { return nil }
+        guard let list = value.array else { return try size(value, key).map { ($0, $0) } }
+        guard list.count == 2, let height = try size(list[0], key), let width = try size(list[1], key) else {
+            throw .malformed(path, "\(key) is not a size")
+        }
+        return (height, width)
+    }
+
+    /// A vision transformer: norms before each half and after the last layer, biases everywhere, exact GELU. Families
+    /// change what differs.
+    ///
+    /// - Parameter inner: the width of feed-forward blocks; nil for `intermediate_size`.
+    /// - Throws: ``ErrorCode/malformedModel`` for a missing size.
+    mutating func vision(
+        _ pixels: ModelDescription.Pixels, inner: Int? = nil, epsilon usual: Double
+    ) throws(AIError) -> ModelDescription {
+        let c = configuration
+        let width = try need(c.hiddenSize, "hidden_size")
+        let heads = try need(c.heads, "num_attention_heads")
+        let headSize = try need(c.headSize, "head_dim")
+        let norm = ModelDescription.Norm(
+            kind: .layer(hasBias: true), epsilon: Float(epsilon("layer_norm_eps") ?? usual))
+        let attention = ModelDescription.Attention(
+            heads: heads, kvHeads: heads, headSize: headSize, scale: 1 / Float(headSize).squareRoot(),
+            hasInputBias: flag("qkv_bias") ?? true, hasOutputBias: true)
+        let feedForward = ModelDescription.FeedForward(
+            width: try inner ?? need(c.intermediateSize, "intermediate_size"),
+            activation: activation(c.activation, default: .gelu), isGated: false, hasBias: true)
+        let layer = ModelDescription.Layer(
+            attention: attention, feedForward: feedForward, norms: .before, norm: norm)
+        return ModelDescription(
+            vocabulary: pixels.firstCount, width: width, maxPositions: pixels.rowCount, pixels: pixels,
+            layers: Array(repeating: layer, count: try layerCount("num_hidden_layers")),
+            finalNorm: norm, head: nil, isCausal: false)
+    }
+}
+
+extension ModelClass {
+    /// The rows of a picture without a head.
+    static func pictures(_ name: String) -> ModelClass {
+        ModelClass(name, .imageEmbedding) { settings, d throws(AIError) in nil }
+    }
+
+    /// Labels of a picture.
+    static func pictureLabels(
+        _ name: String, rows: ModelDescription.Head.Rows = .first, head: String = "classifier"
+    ) -> ModelClass {
+        ModelClass(name, .imageClassification, [.head: head]) { settings, d throws(AIError) in
+            Head(rows: rows, hasBias: true, outputs: .labels(try settings.labels()))
+        }
+    }
+}
