@@ -78,7 +78,9 @@ let package = Package(
         library("HubGrammar", ["HubCore"]),
         library(
             "InferenceKit",
-            ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "CKernels"]),
+            [
+                "HubCore", "HubMedia", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "CKernels",
+            ]),
         library("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),
         library("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
         library(
@@ -146,7 +148,7 @@ let package = Package(
             dependencies: [
                 "Libc", "Support", "HubCore", "Catalog", "ModelFormats", "Fetcher", "HubTokenizers",
                 "HubChatTemplates",
-                "HubGrammar", "InferenceKit", "HubServer", "HubAPI",
+                "HubGrammar", "HubMedia", "InferenceKit", "HubServer", "HubAPI",
             ],
             path: "Tests/FuzzDoors", swiftSettings: swiftSettings),
         .executableTarget(name: "Fuzz", dependencies: ["FuzzDoors"], path: "Tests/FuzzMain"),
@@ -171,7 +173,7 @@ let package = Package(
         tests(
             "InferenceKit",
             [
-                "HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "CKernels",
+                "HubCore", "HubMedia", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "CKernels",
                 "KernelChecks",
             ]),
         tests("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),

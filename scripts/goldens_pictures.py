@@ -235,11 +235,11 @@ def bmps():
     files["32-bit.bmp"] = bmp(32, bmp_rows(long, 32))
     rgba = struct.pack("<LLLL", 0xFF, 0xFF00, 0xFF0000, 0xFF000000)
     files["32-bit-alpha.bmp"] = bmp(32, bmp_rows(long, 32), compression=3, masks=rgba, header=108)
-    # Runs, single indices, a jump, an end of row.
+    # Runs, single indices, a jump, an end of row. Pillow 12 misreads an odd number of single nibbles.
     runs = b"\x05\x03\x00\x03\x01\x02\x04\x00\x00\x02\x03\x00" + b"\x0c\x07\x00\x00"
     runs += b"".join(b"\x17" + bytes([row]) + b"\x00\x00" for row in range(HEIGHT - 1)) + b"\x00\x01"
     files["runs-8.bmp"] = bmp(8, runs, compression=1, palette=palette)
-    nibbles = b"\x06\x12\x00\x05\x34\x56\x70\x00\x0c\x9a\x00\x00"
+    nibbles = b"\x06\x12\x00\x06\x34\x56\x78\x00\x0b\x9a\x00\x00"
     nibbles += b"".join(b"\x17" + bytes([17 * (row % 16)]) + b"\x00\x00" for row in range(HEIGHT - 1)) + b"\x00\x01"
     files["runs-4.bmp"] = bmp(4, nibbles, compression=2, palette=palette[:64])
 

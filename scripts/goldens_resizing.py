@@ -90,4 +90,5 @@ def main():
     print(len(goldens["pictures"]), len(goldens["grids"]), TARGET.stat().st_size)
 
 
-main()
+if __name__ == "__main__":
+    main()

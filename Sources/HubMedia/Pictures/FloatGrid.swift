@@ -1,4 +1,5 @@
 import CPictures
+import Libc
 
 /// A grid of vectors of floats, such as a model's embeddings of positions, or a picture in floats.
 public struct FloatGrid: Sendable, Hashable {
@@ -45,6 +46,33 @@ public struct FloatGrid: Sendable, Hashable {
         let across = plan(self.width, width)
             .applied(to: values, count: self.height, inputs: self.width, width: channels)
         let values = plan(self.height, height).applied(to: across, count: 1, inputs: self.height, width: width * channels)
+        return FloatGrid(height: height, width: width, channels: channels, values: values)
+    }
+
+    /// The grid with zeros to the right and at the bottom.
+    ///
+    /// - Precondition: the new sides are not smaller.
+    public func padded(height: Int, width: Int) -> FloatGrid {
+        precondition(height >= self.height && width >= self.width)
+        var result = [Float](repeating: 0, count: height * width * channels)
+        let row = self.width * channels
+        for y in 0..<self.height {
+            result.replaceSubrange(
+                y * width * channels..<y * width * channels + row, with: values[y * row..<(y + 1) * row])
+        }
+        return FloatGrid(height: height, width: width, channels: channels, values: result)
+    }
+
+    /// The grid blurred by a Gaussian over `2 * ceil(3 * sigma) + 1` vectors, its edges mirrored: torchvision's
+    /// `gaussian_blur`.
+    ///
+    /// - Parameter sigma: the standard deviation in vectors.
+    /// - Precondition: sigma is positive, and each side is longer than `ceil(3 * sigma)`.
+    public func blurred(sigma: Float) -> FloatGrid {
+        let across = FloatPlan(blurring: width, sigma: sigma)
+            .applied(to: values, count: height, inputs: width, width: channels)
+        let values = FloatPlan(blurring: height, sigma: sigma)
+            .applied(to: across, count: 1, inputs: height, width: width * channels)
         return FloatGrid(height: height, width: width, channels: channels, values: values)
     }
 }
@@ -96,6 +124,22 @@ private struct FloatPlan {
             if sum != 0 { for tap in row.indices { row[tap] /= sum } }
             weights += row
             indices += (0..<stride).map { Int32(min(start + $0, inputs - 1)) }
+        }
+    }
+
+    /// A Gaussian around each input.
+    init(blurring inputs: Int, sigma: Float) {
+        let reach = Int((3 * sigma).rounded(.up))
+        precondition(sigma > 0 && reach < inputs)
+        (outputs, stride) = (inputs, 2 * reach + 1)
+        let row = (-reach...reach).map { exp(-0.5 * (Float($0) / sigma) * (Float($0) / sigma)) }
+        let sum = row.reduce(0, +)
+        for output in 0..<inputs {
+            weights += row.map { $0 / sum }
+            for tap in -reach...reach {
+                let place = abs(output + tap)
+                indices.append(Int32(place < inputs ? place : 2 * (inputs - 1) - place))
+            }
         }
     }
 
