@@ -79,7 +79,8 @@ let package = Package(
         library(
             "InferenceKit",
             [
-                "HubCore", "HubMedia", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "CKernels",
+                "HubCore", "HubMedia", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar",
+                "CKernels",
             ]),
         library("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),
         library("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
@@ -173,7 +174,8 @@ let package = Package(
         tests(
             "InferenceKit",
             [
-                "HubCore", "HubMedia", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "CKernels",
+                "HubCore", "HubMedia", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar",
+                "CKernels",
                 "KernelChecks",
             ]),
         tests("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),

@@ -99,7 +99,8 @@ import Testing
         #expect(try Self.fault(small, limits: PictureLimits(fileBytes: 100_000, pixels: 23 * 17)) == nil)
         #expect(try Self.fault(small, limits: PictureLimits(fileBytes: 100_000, pixels: 390)) != nil)
         #expect(try Self.fault(small, limits: PictureLimits(fileBytes: 100_000, pixels: 391, side: 22)) != nil)
-        #expect(try Self.fault(small, limits: PictureLimits(fileBytes: 100, pixels: 391))?.contains("100 B") == true)
+        #expect(
+            try Self.fault(small, limits: PictureLimits(fileBytes: 100, pixels: 391))?.contains("100 B") == true)
     }
 
     private static func crc(_ bytes: ArraySlice<UInt8>) -> UInt32 {

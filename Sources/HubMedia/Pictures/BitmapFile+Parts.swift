@@ -18,7 +18,8 @@ struct BitmapMasks {
         /// The colour of a pixel, 0 to 255, rounded down as Pillow does.
         func level(_ word: UInt32) -> UInt8 {
             let value = word >> UInt32(shift) & (bits == 32 ? .max : 1 << UInt32(bits) - 1)
-            return UInt8(truncatingIfNeeded: bits > 8 ? value >> UInt32(bits - 8) : value * 255 / (1 << UInt32(bits) - 1))
+            return UInt8(
+                truncatingIfNeeded: bits > 8 ? value >> UInt32(bits - 8) : value * 255 / (1 << UInt32(bits) - 1))
         }
     }
 
@@ -37,7 +38,9 @@ struct BitmapRuns {
     private var at: Int
     private let isNibbles: Bool
 
-    init(_ bytes: [UInt8], start: Int, isNibbles: Bool) { (self.bytes, at, self.isNibbles) = (bytes, start, isNibbles) }
+    init(_ bytes: [UInt8], start: Int, isNibbles: Bool) {
+        (self.bytes, at, self.isNibbles) = (bytes, start, isNibbles)
+    }
 
     /// The indices in the order of the file.
     ///

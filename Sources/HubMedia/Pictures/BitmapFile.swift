@@ -31,11 +31,16 @@ struct BitmapFile {
         else { throw Self.fault(name, "its header is of an unknown form or cut off") }
         let isOld = headerSize == 12
         // A negative height means rows from the top.
-        let sides = isOld
+        let sides =
+            isOld
             ? (header.number(at: 18, 2), header.number(at: 20, 2))
-            : (header.number(at: 18, 4).map { Int(Int32(truncatingIfNeeded: $0)) },
-                header.number(at: 22, 4).map { Int(Int32(truncatingIfNeeded: $0)) })
-        guard let width = sides.0, let signedHeight = sides.1 else { throw Self.fault(name, "its header is cut off") }
+            : (
+                header.number(at: 18, 4).map { Int(Int32(truncatingIfNeeded: $0)) },
+                header.number(at: 22, 4).map { Int(Int32(truncatingIfNeeded: $0)) }
+            )
+        guard let width = sides.0, let signedHeight = sides.1 else {
+            throw Self.fault(name, "its header is cut off")
+        }
         try limits.check(width: width, height: abs(signedHeight), name: name)
         (self.width, height, isTopDown) = (width, abs(signedHeight), signedHeight < 0)
         bits = header.number(at: isOld ? 24 : 28, 2) ?? 0
@@ -51,12 +56,15 @@ struct BitmapFile {
         }
         // With masks and the shortest header, they follow it.
         let masksFollow = compression == .masks && headerSize == 40
-        masks = try Self.masks(header, bits, compression, hasAlpha: headerSize >= 56 && headerSize != 64, name: name)
+        masks = try Self.masks(
+            header, bits, compression, hasAlpha: headerSize >= 56 && headerSize != 64, name: name)
         let paletteStart = 14 + headerSize + (masksFollow ? 12 : 0)
         paletteStride = isOld ? 3 : 4
         let named = isOld ? 0 : header.number(at: 46, 4) ?? 0
         let colors = bits > 8 ? 0 : named == 0 ? 1 << bits : min(named, 256)
-        guard paletteStart + colors * paletteStride <= bytes.count else { throw Self.fault(name, "its palette is cut off") }
+        guard paletteStart + colors * paletteStride <= bytes.count else {
+            throw Self.fault(name, "its palette is cut off")
+        }
         palette = bytes[paletteStart..<paletteStart + colors * paletteStride]
         let given = header.number(at: 10, 4) ?? 0
         start = given == 0 ? palette.endIndex : given

@@ -45,7 +45,8 @@ public struct FloatGrid: Sendable, Hashable {
         }
         let across = plan(self.width, width)
             .applied(to: values, count: self.height, inputs: self.width, width: channels)
-        let values = plan(self.height, height).applied(to: across, count: 1, inputs: self.height, width: width * channels)
+        let values = plan(self.height, height).applied(
+            to: across, count: 1, inputs: self.height, width: width * channels)
         return FloatGrid(height: height, width: width, channels: channels, values: values)
     }
 

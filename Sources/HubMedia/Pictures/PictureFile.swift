@@ -52,7 +52,8 @@ public enum PictureFile {
     private static func tooLong(_ name: String, _ count: Int, _ limits: PictureLimits) -> AIError {
         .unreadable(
             name,
-            "it has \(ByteCount(Int64(count))), and a picture's file may have \(ByteCount(Int64(limits.fileBytes)))")
+            "it has \(ByteCount(Int64(count))), and a picture's file may have \(ByteCount(Int64(limits.fileBytes)))"
+        )
     }
 
     private static func unknown(_ name: String, _ bytes: [UInt8]) -> AIError {

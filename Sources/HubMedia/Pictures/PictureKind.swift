@@ -32,7 +32,8 @@ public enum PictureKind: String, Sendable, Hashable, CaseIterable {
             let brands = [8, 16, 20, 24, 28]
             if brands.contains(where: { says("avif", at: $0) || says("avis", at: $0) }) {
                 self = .avif
-            } else if brands.contains(where: { says("hei", at: $0) || says("hev", at: $0) || says("mif1", at: $0) }) {
+            } else if brands.contains(where: { says("hei", at: $0) || says("hev", at: $0) || says("mif1", at: $0) })
+            {
                 self = .heic
             } else {
                 return nil

@@ -16,7 +16,8 @@ struct PictureOrientation {
             case .webp: Self.webpChunks(bytes)
             default: Metadata()
             }
-        let found = metadata.exif.flatMap { Self.exifOrientation(bytes[$0]) }
+        let found =
+            metadata.exif.flatMap { Self.exifOrientation(bytes[$0]) }
             ?? metadata.xmp.flatMap { Self.xmpOrientation(bytes[$0]) }
         number = found.flatMap { (1...8).contains($0) ? $0 : nil } ?? 1
     }

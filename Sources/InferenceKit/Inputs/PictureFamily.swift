@@ -42,7 +42,8 @@ struct PictureFamily: Sendable {
     private static func middle(_ side: Int) -> PictureProcessor.Crop { .init(height: side, width: side) }
 
     private static let clip = PictureFamily(
-        size: .shortest(224), isNumberSquare: false, crop: middle(224), means: clipMeans, deviations: clipDeviations)
+        size: .shortest(224), isNumberSquare: false, crop: middle(224), means: clipMeans, deviations: clipDeviations
+    )
     private static let mobileNet = PictureFamily(
         size: .shortest(256), filter: .bilinear, isNumberSquare: false, crop: middle(224))
     private static let detr = PictureFamily(

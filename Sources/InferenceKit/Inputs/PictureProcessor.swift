@@ -71,7 +71,8 @@ public struct PictureProcessor: Sendable {
         guard height > 0, width > 0, height <= PictureLimits().pixels / width else {
             throw AIError(
                 .invalidInput,
-                "a picture of \(picture.width) by \(picture.height) pixels would become one of \(width) by \(height)")
+                "a picture of \(picture.width) by \(picture.height) pixels would become one of \(width) by \(height)"
+            )
         }
     }
 
@@ -104,13 +105,15 @@ public struct PictureProcessor: Sendable {
             filled = 3 * count
         }
         return PicturePixels(
-            height: height, width: width, contentHeight: height, contentWidth: width, layout: layout, values: values)
+            height: height, width: width, contentHeight: height, contentWidth: width, layout: layout, values: values
+        )
     }
 
     private func floats(_ picture: Picture, _ height: Int, _ width: Int) -> FloatGrid {
         let factor = Float(factor)
         var grid = FloatGrid(
-            height: picture.height, width: picture.width, channels: 3, values: picture.pixels.map { Float($0) * factor })
+            height: picture.height, width: picture.width, channels: 3,
+            values: picture.pixels.map { Float($0) * factor })
         if arithmetic == .blurredSquare {
             let side = max(picture.height, picture.width)
             grid = grid.padded(height: side, width: side)

@@ -14,9 +14,12 @@ struct PictureSettings: SettingValues {
 
     /// What the numbers do not depend on, or what only training uses.
     private static let silent: Set<String> = [
-        "image_processor_type", "feature_extractor_type", "processor_class", "auto_map", "do_convert_rgb", "data_format",
-        "input_data_format", "device", "return_tensors", "disable_grouping", "image_seq_length", "default_to_square",
-        "do_reduce_labels", "reduce_labels", "format", "do_convert_annotations", "_valid_processor_keys", "use_fast",
+        "image_processor_type", "feature_extractor_type", "processor_class", "auto_map", "do_convert_rgb",
+        "data_format",
+        "input_data_format", "device", "return_tensors", "disable_grouping", "image_seq_length",
+        "default_to_square",
+        "do_reduce_labels", "reduce_labels", "format", "do_convert_annotations", "_valid_processor_keys",
+        "use_fast",
         "model_input_names", "transformers_version",
         // Read with the size.
         "size", "max_size", "crop_size", "resample",
@@ -99,7 +102,9 @@ struct PictureSettings: SettingValues {
         guard let object = value.object else { throw .malformed(path, "\(key) is not a size") }
         var sides: [String: Int] = [:]
         for (name, side) in object.members where !side.isNull {
-            guard let side = side.whole(in: limits) else { throw .malformed(path, "\(key): \(name.printable) is not a length") }
+            guard let side = side.whole(in: limits) else {
+                throw .malformed(path, "\(key): \(name.printable) is not a length")
+            }
             sides[name] = side
         }
         switch (Set(sides.keys), sides["height"], sides["width"], sides["shortest_edge"], sides["longest_edge"]) {
@@ -184,7 +189,9 @@ struct PictureSettings: SettingValues {
         case .owlv2:
             processor.arithmetic = .blurredSquare
             guard flag("do_pad") ?? true else { throw refusal("do_pad") }
-            guard case .exact(let height, let width) = processor.size, height == width else { throw refusal("size") }
+            guard case .exact(let height, let width) = processor.size, height == width else {
+                throw refusal("size")
+            }
             guard processor.filter == .bilinear else { throw refusal("resample") }
             guard processor.crop == nil else { throw refusal("do_center_crop") }
         case .timm: throw .malformed(path, "its pretrained_cfg is missing")

@@ -50,10 +50,13 @@ enum PictureSize: Sendable, Hashable {
 
     private static func shortest(_ side: Int, _ height: Int, _ width: Int) -> (height: Int, width: Int) {
         height < width
-            ? (side, Int(Double(side * width) / Double(height))) : (Int(Double(side * height) / Double(width)), side)
+            ? (side, Int(Double(side * width) / Double(height)))
+            : (Int(Double(side * height) / Double(width)), side)
     }
 
-    private static func between(_ side: Int, _ longest: Int, _ height: Int, _ width: Int) -> (height: Int, width: Int) {
+    private static func between(_ side: Int, _ longest: Int, _ height: Int, _ width: Int) -> (
+        height: Int, width: Int
+    ) {
         let (short, long) = (Double(min(height, width)), Double(max(height, width)))
         var (side, exact): (Int, Double?) = (side, nil)
         if long / short * Double(side) > Double(longest) {
@@ -68,7 +71,9 @@ enum PictureSize: Sendable, Hashable {
     }
 
     /// The largest scale, found by halving, at which the patches that are begun are not too many; SigLIP 2.
-    private static func patches(_ side: Int, _ most: Int, _ height: Double, _ width: Double) -> (height: Int, width: Int) {
+    private static func patches(_ side: Int, _ most: Int, _ height: Double, _ width: Double) -> (
+        height: Int, width: Int
+    ) {
         let precision = 1e-5
         func scaled(_ length: Double, _ scale: Double) -> Int {
             max(side, Int((length * scale / Double(side)).rounded(.up)) * side)

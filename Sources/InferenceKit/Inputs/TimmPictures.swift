@@ -16,8 +16,10 @@ struct TimmPictures: SettingValues {
     private static let known: Set<String> = [
         "url", "file", "state_dict", "hf_hub_id", "hf_hub_filename", "source", "architecture", "tag", "custom_load",
         "input_size", "test_input_size", "min_input_size", "fixed_input_size", "interpolation", "crop_pct",
-        "test_crop_pct", "crop_mode", "mean", "std", "num_classes", "label_offset", "label_names", "label_descriptions",
-        "pool_size", "test_pool_size", "first_conv", "classifier", "license", "description", "origin_url", "paper_name",
+        "test_crop_pct", "crop_mode", "mean", "std", "num_classes", "label_offset", "label_names",
+        "label_descriptions",
+        "pool_size", "test_pool_size", "first_conv", "classifier", "license", "description", "origin_url",
+        "paper_name",
         "paper_ids", "notes",
     ]
 
@@ -32,7 +34,8 @@ struct TimmPictures: SettingValues {
         for (name, _) in members.members where !Self.known.contains(name) { throw refusal(name) }
         var processor = PictureProcessor()
         let input = places("input_size") ?? [3, 224, 224]
-        guard input.count == 3, input[0] == 3, (1...32_768).contains(input[1]), (1...32_768).contains(input[2]) else {
+        guard input.count == 3, input[0] == 3, (1...32_768).contains(input[1]), (1...32_768).contains(input[2])
+        else {
             throw refusal("input_size")
         }
         let (height, width) = (input[1], input[2])
@@ -118,7 +121,8 @@ struct OpenCLIPPictures: SettingValues {
         }
         switch text("resize_mode") ?? "shortest" {
         case "shortest":
-            processor.size = height == width ? .shortest(height) : .fitting(height: height, width: width, longest: false)
+            processor.size =
+                height == width ? .shortest(height) : .fitting(height: height, width: width, longest: false)
             // open_clip leaves its filter out here.
             if height != width { processor.filter = .bicubic }
             processor.crop = .init(height: height, width: width, isRoundedToEven: true)
@@ -139,7 +143,9 @@ struct OpenCLIPPictures: SettingValues {
         let limits = 1...32_768
         if let side = size.whole(in: limits) { return (side, side) }
         let list = (size.array ?? []).compactMap { $0.whole(in: limits) }
-        guard list.count == 2 else { throw .malformed(path, "the size of its pictures is not a length, or two of them") }
+        guard list.count == 2 else {
+            throw .malformed(path, "the size of its pictures is not a length, or two of them")
+        }
         return (list[0], list[1])
     }
 }

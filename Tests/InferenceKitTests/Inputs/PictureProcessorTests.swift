@@ -73,7 +73,9 @@ import Testing
                 #expect(worst <= tolerance + 2e-6, "\(way), \(sides)")
                 if tolerance == 0 {
                     let sum = values.reduce(0.0) { $0 + Double($1) }
-                    #expect(abs(sum - (expected["sum"]?.double ?? .nan)) < 1e-6 * Double(values.count), "\(way), \(sides)")
+                    #expect(
+                        abs(sum - (expected["sum"]?.double ?? .nan)) < 1e-6 * Double(values.count),
+                        "\(way), \(sides)")
                 }
                 if let digest = expected["levels"]?.string {
                     #expect(Self.levels(made, processor).sha256.prefix(16) == digest, "\(sides)")
