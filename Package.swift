@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "HubTokenizers", targets: ["HubTokenizers"]),
         .library(name: "HubChatTemplates", targets: ["HubChatTemplates"]),
         .library(name: "HubGrammar", targets: ["HubGrammar"]),
+        .library(name: "HubMedia", targets: ["HubMedia"]),
         .library(name: "InferenceKit", targets: ["InferenceKit"]),
         .library(name: "RemoteKit", targets: ["RemoteKit"]),
         .library(name: "MemoryKit", targets: ["MemoryKit"]),
@@ -45,6 +46,11 @@ let package = Package(
         system("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev", brew: "openssl@3"),
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev", brew: "libmicrohttpd"),
         system("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev", brew: "pcre2"),
+        system("CJPEG", pkgConfig: "libjpeg", apt: "libjpeg-dev", brew: "jpeg-turbo"),
+        system("CPNG", pkgConfig: "libpng", apt: "libpng-dev", brew: "libpng"),
+        system("CWebP", pkgConfig: "libwebp", apt: "libwebp-dev", brew: "webp"),
+        // giflib has no .pc file.
+        .systemLibrary(name: "CGIF", providers: [.apt(["libgif-dev"]), .brew(["giflib"])]),
         // Without pkg-config: their .pc files set macros that the package manager forbids, with a warning each build.
         .systemLibrary(name: "CSimdJSONSystem", providers: [.apt(["libsimdjson-dev"]), .brew(["simdjson"])]),
         // macOS brings its own.
@@ -54,6 +60,9 @@ let package = Package(
         .target(
             name: "CSimdJSON", dependencies: ["CSimdJSONSystem", "CPlatform"],
             linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(
+            name: "CPictures", dependencies: ["CJPEG", "CPNG", "CWebP", "CGIF"],
+            linkerSettings: [.linkedLibrary("gif")]),
         .target(name: "CPlatform"),
         .target(name: "CKernels"),
         .target(name: "Libc"),
@@ -62,13 +71,17 @@ let package = Package(
         // In the code itself: neither Foundation's Bundle nor a file beside the program is needed.
         library("Catalog", ["HubCore", "CSQLite"], resources: [.embedInCode("Resources/registry.json")]),
         library("ModelFormats", ["HubCore"]),
+        library("HubMedia", ["HubCore", "CPictures", "CPlatform"]),
         library("Fetcher", ["HubCore", "Catalog", "ModelFormats", "CCrypto", "CCurl", "CPlatform"]),
         library("HubTokenizers", ["HubCore", "ModelFormats", "CKernels", "CPCRE2", "CUTF8Proc"]),
         library("HubChatTemplates", ["HubCore", "ModelFormats"]),
         library("HubGrammar", ["HubCore"]),
         library(
             "InferenceKit",
-            ["HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "CKernels"]),
+            [
+                "HubCore", "HubMedia", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar",
+                "CKernels",
+            ]),
         library("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),
         library("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
         library(
@@ -136,7 +149,7 @@ let package = Package(
             dependencies: [
                 "Libc", "Support", "HubCore", "Catalog", "ModelFormats", "Fetcher", "HubTokenizers",
                 "HubChatTemplates",
-                "HubGrammar", "InferenceKit", "HubServer", "HubAPI",
+                "HubGrammar", "HubMedia", "InferenceKit", "HubServer", "HubAPI",
             ],
             path: "Tests/FuzzDoors", swiftSettings: swiftSettings),
         .executableTarget(name: "Fuzz", dependencies: ["FuzzDoors"], path: "Tests/FuzzMain"),
@@ -157,10 +170,12 @@ let package = Package(
         tests("HubTokenizers", ["HubCore"]),
         tests("HubChatTemplates", ["HubCore"]),
         tests("HubGrammar", ["HubCore"]),
+        tests("HubMedia", ["HubCore", "CPictures"]),
         tests(
             "InferenceKit",
             [
-                "HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "CKernels",
+                "HubCore", "HubMedia", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar",
+                "CKernels",
                 "KernelChecks",
             ]),
         tests("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),

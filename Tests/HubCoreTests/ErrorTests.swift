@@ -31,7 +31,13 @@ import Testing
                     .offline,
                 ]
             ), (6, [.diskFull, .permissionDenied, .ioError, .catalogUnusable, .insufficientMemory]),
-            (7, [.digestMismatch, .fileChanged, .malformedModel, .unsupportedModel, .generationFailed]),
+            (
+                7,
+                [
+                    .digestMismatch, .fileChanged, .malformedModel, .unsupportedModel, .unreadableFile,
+                    .generationFailed,
+                ]
+            ),
             (130, [.cancelled]),
         ] as [(Int32, [ErrorCode])])
     func theStatusesAreThoseOfTheContract(_ status: Int32, _ codes: [ErrorCode]) {

@@ -63,7 +63,10 @@ struct HelpTopic: Sendable {
                 needed and cannot be used
                 """
             ),
-            ("7", "integrity: a digest does not match, or a model is malformed or not supported"),
+            (
+                "7",
+                "integrity: a digest does not match, a model is malformed or not supported, or a picture cannot be read"
+            ),
             ("130", "interrupted by SIGINT or SIGTERM; what was downloaded is kept"),
         ])
 

@@ -51,6 +51,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case fileChanged = "file_changed"
     case malformedModel = "malformed_model"
     case unsupportedModel = "unsupported_model"
+    case unreadableFile = "unreadable_file"
     case generationFailed = "generation_failed"
     case cancelled
 
@@ -120,6 +121,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .fileChanged: return row(.provider, 7)
         case .malformedModel: return row(.provider, 7)
         case .unsupportedModel: return row(.provider, 7)
+        case .unreadableFile: return row(.input, 7)
         case .generationFailed: return row(.generation, 7)
         case .cancelled: return row(.input, 130, "the same command continues where this one stopped")
         }
