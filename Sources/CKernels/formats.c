@@ -2,9 +2,8 @@
 #include <stdlib.h>
 
 const hub_format_info hub_formats[HUB_FORMAT_COUNT] = {
-#define HUB_FORMAT(NAME, ggml, block, bytes) {#NAME, ggml, block, bytes},
+#define HUB_FORMAT(NAME, ggml, block, bytes, halves, minima) {#NAME, ggml, block, bytes, halves, minima},
 #include "include/hub_formats.def"
-#undef HUB_FORMAT
 };
 
 void hub_widen(hub_format format, const void *source, size_t count, float *out) {

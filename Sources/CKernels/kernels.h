@@ -81,10 +81,10 @@ enum { HUB_SCRATCH = 128 << 10 };
 struct hub_kernels {
     const char *name;
     size_t lanes;
-    /// Products of quantised weights with 8-bit activations, by format; NULL for float formats.
-    void (*fast[HUB_FORMAT_COUNT])(const hub_tile *tile);
-    /// Products of dequantised weights with float32 activations.
-    void (*exact[HUB_FORMAT_COUNT])(const hub_tile *tile);
+    /// Products of quantised weights with 8-bit activations, by format; NULL for those that are multiplied in float32 always.
+    void (*const *fast)(const hub_tile *tile);
+    /// Products of dequantised weights with float32 activations, by format.
+    void (*const *exact)(const hub_tile *tile);
     /// Products of BF16 weights with bf16 activations; NULL where the CPU has none.
     void (*bf16)(const hub_tile *tile);
     /// Adds biases, if there are any, to a tile's products, [rows][lanes], and puts them where they belong.

@@ -75,9 +75,8 @@ INLINE void fast_block(
 
 /// Bytes of 32 columns of an output, by format; 0 where that depends on the matrix.
 enum {
-#define HUB_FORMAT(NAME, ggml, block, bytes) BYTES_##NAME = (bytes) * HUB_BLOCK / (block ? block : 1),
+#define HUB_FORMAT(NAME, ggml, block, bytes, halves, minima) BYTES_##NAME = (bytes) * HUB_BLOCK / (block ? block : 1),
 #include "../include/hub_formats.def"
-#undef HUB_FORMAT
     BYTES_MLX4 = 16,
     BYTES_MLX8 = 32,
     BYTES_MLXn = 0,
