@@ -31,7 +31,7 @@ static inline bool hub_goes_by_column(const hub_matrix *m) {
     switch (m->format) {
     case HUB_MLX: return !m->biases && (m->order || m->group % HUB_BLOCK || m->columns % HUB_BLOCK);
     case HUB_INT8: case HUB_TABLE4: return m->group % HUB_BLOCK || m->columns % HUB_BLOCK;
-    case HUB_NVFP4: return m->columns % HUB_BLOCK;
+    case HUB_NVFP4_APART: return m->columns % HUB_BLOCK;
     case HUB_AWQ: case HUB_GPTQ: return m->order || m->group % HUB_BLOCK || m->columns % HUB_BLOCK || (m->bits != 4 && m->bits != 8);
     default: return false;
     }

@@ -47,7 +47,9 @@ static void fill(hub_format format, uint8_t *at, size_t rows, size_t stride) {
     static const int halves[HUB_FORMAT_COUNT][3] = {
         [HUB_Q4_0] = {1, 0}, [HUB_Q4_1] = {2, 0, 2}, [HUB_Q5_0] = {1, 0}, [HUB_Q5_1] = {2, 0, 2}, [HUB_Q8_0] = {1, 0},
         [HUB_Q2_K] = {2, 80, 82}, [HUB_Q3_K] = {1, 108}, [HUB_Q4_K] = {2, 0, 2}, [HUB_Q5_K] = {2, 0, 2},
-        [HUB_Q6_K] = {1, 208}, [HUB_IQ4_NL] = {1, 0}, [HUB_IQ4_XS] = {1, 0}};
+        [HUB_Q6_K] = {1, 208}, [HUB_IQ4_NL] = {1, 0}, [HUB_IQ4_XS] = {1, 0}, [HUB_IQ2_XXS] = {1, 0}, [HUB_IQ2_XS] = {1, 0},
+        [HUB_IQ2_S] = {1, 0}, [HUB_IQ3_XXS] = {1, 0}, [HUB_IQ3_S] = {1, 0}, [HUB_IQ1_S] = {1, 0}, [HUB_TQ1_0] = {1, 52},
+        [HUB_TQ2_0] = {1, 64}, [HUB_Q1_0] = {1, 0}};
     for (size_t i = 0; i < rows * stride / info->bytes; i++) {
         uint8_t *block = at + i * info->bytes;
         float value = real();
@@ -55,6 +57,9 @@ static void fill(hub_format format, uint8_t *at, size_t rows, size_t stride) {
         uint16_t half = half_of(value == 0 ? 0.5f : value);
         memcpy(&bits, &value, 4);
         if (format == HUB_MXFP4) block[0] = (uint8_t)(118 + next() % 8);
+        // The upper bits of IQ1_M's scale are in the last byte.
+        if (format == HUB_IQ1_M) block[55] = (uint8_t)((block[55] & 0x0F) | 0x20), block[53] &= 0x0F;
+        if (format == HUB_NVFP4) for (int h = 0; h < 4; h++) block[h] = (uint8_t)(next() % 0x48);
         if (format == HUB_F32) memcpy(block, &value, 4);
         if (format == HUB_F16) memcpy(block, &half, 2);
         if (format == HUB_BF16) memcpy(block, (uint8_t *)&bits + 2, 2);
@@ -210,9 +215,9 @@ static void beside(hub_team *one, hub_team *three, hub_team *scalar) {
         {HUB_MLX, 4, 37, 384, 128, 8, 0}, {HUB_MLX, 4, 40, 384, 32, 8, 1}, {HUB_MLX, 4, 21, 320, 320, 3, 1}, {HUB_MLX, 8, 24, 96, 96, 4, 1},
         {HUB_MLX, 8, 33, 256, 64, 0, 0}, {HUB_MLX, 4, 37, 384, 128, 8, 2}, {HUB_MLX, 4, 45, 512, 32, 0, 3}, {HUB_MLX, 8, 19, 96, 32, 8, 3},
         {HUB_INT8, 8, 37, 512, 512, 0, 0}, {HUB_INT8, 8, 18, 416, 32, 0, 0},
-        {HUB_NVFP4, 4, 37, 416, 16, 0, 0}, {HUB_NVFP4, 4, 64, 1280, 16, 0, 0}, {HUB_TABLE4, 4, 37, 416, 64, 0, 0},
+        {HUB_NVFP4_APART, 4, 37, 416, 16, 0, 0}, {HUB_NVFP4_APART, 4, 64, 1280, 16, 0, 0}, {HUB_TABLE4, 4, 37, 416, 64, 0, 0},
         {HUB_MLX, 4, 37, 72, 24, 8, 1}, {HUB_MLX, 4, 21, 48, 16, 0, 3}, {HUB_INT8, 8, 18, 40, 40, 0, 0}, {HUB_INT8, 8, 33, 64, 16, 0, 0},
-        {HUB_NVFP4, 4, 37, 48, 16, 0, 0}, {HUB_TABLE4, 4, 37, 50, 64, 3, 0}, {HUB_TABLE4, 4, 21, 24, 64, 5, 1},
+        {HUB_NVFP4_APART, 4, 37, 48, 16, 0, 0}, {HUB_TABLE4, 4, 37, 50, 64, 3, 0}, {HUB_TABLE4, 4, 21, 24, 64, 5, 1},
         {HUB_TABLE4, 4, 21, 96, 64, 5, 1}, {HUB_TABLE4, 4, 64, 1280, 128, 16, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t *c = cases[i], all = c[2] + c[5], groups = (c[3] + c[4] - 1) / c[4];
@@ -237,7 +242,7 @@ static void beside(hub_team *one, hub_team *three, hub_team *scalar) {
             uint8_t *order = guarded(c[3] * 4);
             for (size_t k = 0; k < c[3]; k++) memcpy(order + 4 * k, &(uint32_t){next() % (uint32_t)groups}, 4);
             if (c[6] == 3) m.order = order;
-        } else if (m.format == HUB_NVFP4) {
+        } else if (m.format == HUB_NVFP4_APART) {
             scales = guarded(c[2] * groups);
             for (size_t k = 0; k < c[2] * groups; k++) scales[k] = (uint8_t)(next() % 0x48);
             m.scales = scales;
@@ -269,6 +274,7 @@ static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
                 size_t rows = is_float ? odd[i][0] : shapes[i][0], columns = is_float ? odd[i][1] : shapes[i][1];
                 size_t length = transposed ? rows : columns, lines = transposed ? columns : rows;
                 hub_matrix m = {.rows = rows, .columns = columns, .format = (hub_format)format, .transposed = transposed};
+                if (format == HUB_NVFP4) m.factor = 0.7f;
                 m.stride = length / info->block * info->bytes;
                 uint8_t *weights = guarded(lines * m.stride);
                 fill(m.format, weights, lines, m.stride);

@@ -46,7 +46,7 @@ typedef struct {
     // middle; `order` may be there as well.
     // https://github.com/vllm-project/compressed-tensors (pack_quantized.py)
     // INT8: signed bytes with such scales, times `factor`.
-    // NVFP4: 16 bytes of two neighbouring e2m1 numbers each. `scales` are e4m3, a byte for each 16 columns, times `factor`.
+    // NVFP4_APART: 16 bytes of two neighbouring e2m1 numbers each. `scales` are e4m3, a byte for each 16 columns, times `factor`.
     // https://docs.nvidia.com/deeplearning/cudnn/latest/operations/BlockScaling.html
     float factor;
     // FP8 (e4m3, https://arxiv.org/abs/2209.05433): weight = scale * q. A scale belongs to `group` columns, a multiple of

@@ -122,7 +122,7 @@ EXACT(MXFP4_APART, 1)
 WIDEN(MLX8, 1, 128, false, true)
 WIDEN(MLX4, 1, 0, false, true)
 WIDEN(MLXn, 1, 0, false, true)
-WIDEN(NVFP4, 1, 12, true, false)
+WIDEN(NVFP4_APART, 1, 12, true, false)
 WIDEN(INT8, 1, 128, false, false)
 WIDEN(AWQ, 1, 0, false, true)
 WIDEN(GPTQ4, 1, 0, false, true)
@@ -192,9 +192,9 @@ static __attribute__((noinline)) void widen_singly(const hub_tile *t, size_t blo
         for (size_t lane = 0; lane < LANES; lane++) out[i][lane] = hub_single_weight(t->matrix, t->row + lane, from + i);
 }
 static void exact_singly(const hub_tile *t) { exact_tile(t, widen_singly, HUB_BLOCK); }
-static void exact_NVFP4(const hub_tile *t) {
+static void exact_NVFP4_APART(const hub_tile *t) {
     if (hub_goes_by_column(t->matrix)) exact_singly(t);
-    else exact_tile(t, widen_NVFP4, HUB_BLOCK);
+    else exact_tile(t, widen_NVFP4_APART, HUB_BLOCK);
 }
 static void exact_INT8(const hub_tile *t) {
     if (hub_goes_by_column(t->matrix)) exact_singly(t);

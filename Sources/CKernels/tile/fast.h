@@ -92,9 +92,9 @@ static void fast_MLX(const hub_tile *t) {
     else fast_MLXn(t);
 }
 
-static void fast_NVFP4(const hub_tile *t) {
-    if (t->matrix->columns % 256 == 0) fast_tile(t, unpack_NVFP4_8, BYTES_NVFP4, 8, 12, true, false, true);
-    else fast_tile(t, unpack_NVFP4, BYTES_NVFP4, 1, 12, true, false, true);
+static void fast_NVFP4_APART(const hub_tile *t) {
+    if (t->matrix->columns % 256 == 0) fast_tile(t, unpack_NVFP4_APART_8, BYTES_NVFP4_APART, 8, 12, true, false, true);
+    else fast_tile(t, unpack_NVFP4_APART, BYTES_NVFP4_APART, 1, 12, true, false, true);
 }
 static void fast_INT8(const hub_tile *t) {
     // Scales of whole rows, as usual, are read once for eight blocks.

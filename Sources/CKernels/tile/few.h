@@ -1,7 +1,7 @@
 // Products of a tile with few rows of 8-bit activations, as when a text is continued: each weight is read once, so memory is
 // the limit, and what is done to a weight counts.
 #pragma once
-#include "unpack.h"
+#include "unpack_grids.h"
 
 /// Four columns of activations in every lane.
 INLINE vu same_four(const int8_t *q) {

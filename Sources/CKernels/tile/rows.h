@@ -4,19 +4,11 @@
 // Layouts: https://github.com/ggml-org/llama.cpp/blob/master/ggml/src/ggml-common.h,
 // https://ml-explore.github.io/mlx/build/html/python/_autosummary/mlx.core.quantize.html
 #pragma once
-#include "scales.h"
-
-typedef struct {
-    int8_t q[HUB_BLOCK];
-    float scale[2], minimum[2];
-} hub_row_block;
+#include "row_grids.h"
 
 /// The values of IQ4's 16 codes.
 static const int8_t hub_iq4_values[16] = {
     -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-
-/// The values of e2m1's 16 codes, twice as large.
-static const int8_t hub_fp4_values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 /// Scale and minimum `j` of a block of Q4_K or Q5_K, 6 bits each.
 static inline void hub_k4_scale(const uint8_t *s, size_t j, int *scale, int *minimum) {
@@ -96,7 +88,7 @@ static inline void hub_row_int8(const hub_matrix *m, size_t row, size_t block, h
     memset(b->minimum, 0, sizeof b->minimum);
 }
 
-static inline void hub_row_nvfp4(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+static inline void hub_row_nvfp4_apart(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
     const uint8_t *at = (const uint8_t *)m->weights + row * m->stride + block * 16;
     for (int i = 0; i < HUB_BLOCK; i++) b->q[i] = hub_fp4_values[at[i / 2] >> 4 * (i % 2) & 15];
     // The numbers are stored twice as large.
@@ -114,7 +106,7 @@ static inline float hub_single_weight(const hub_matrix *m, size_t row, size_t co
         return hub_scale_at(m->scale_format, scales, index)
             * (float)(hub_stream_at(at, 4, m->bits, column) - hub_row_zero(m, row, group));
     case HUB_INT8: return hub_scale_at(m->scale_format, scales, index) * m->factor * (float)(int8_t)at[column];
-    case HUB_NVFP4:
+    case HUB_NVFP4_APART:
         return hub_load_fp8(scales + index) * 0x1p120f * (0.5f * m->factor)
             * (float)hub_fp4_values[at[column / 2] >> 4 * (column % 2) & 15];
     case HUB_TABLE4:
@@ -137,8 +129,8 @@ static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block,
         hub_row_int8(m, row, block, b);
         return;
     }
-    if (m->format == HUB_NVFP4) {
-        hub_row_nvfp4(m, row, block, b);
+    if (m->format == HUB_NVFP4_APART) {
+        hub_row_nvfp4_apart(m, row, block, b);
         return;
     }
     if (hub_is_turned(m->format)) {
@@ -241,6 +233,6 @@ static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block,
         }
         b->scale[0] = b->scale[1] = hub_load_exponent(at);
         break;
-    default: memset(b, 0, sizeof *b); // float formats have no blocks
+    default: hub_row_of_grid(m, at, part, b);
     }
 }

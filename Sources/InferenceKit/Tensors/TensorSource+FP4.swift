@@ -15,7 +15,7 @@ extension TensorSource {
         try check(scales, are: [.u8, .f8E4M3])
         let (factor, divisor) = (packing.stem + ".weight_scale_2", packing.stem + ".weight_global_scale")
         var layout = hub_matrix()
-        layout.format = HUB_NVFP4
+        layout.format = HUB_NVFP4_APART
         layout.group = 16
         layout.factor = list.has(factor) ? try number(factor) : 1 / (try number(divisor))
         guard layout.factor.isFinite else {

@@ -59,7 +59,7 @@ struct WeightMatrix: Sendable {
         if layout.format == HUB_MXFP4_APART {
             part.scales = layout.scales + range.lowerBound * (layout.columns / 32)
         }
-        if layout.format == HUB_NVFP4 { part.scales = layout.scales + range.lowerBound * (layout.columns / 16) }
+        if layout.format == HUB_NVFP4_APART { part.scales = layout.scales + range.lowerBound * (layout.columns / 16) }
         return WeightMatrix(part, in: files, memory: memory)
     }
 
