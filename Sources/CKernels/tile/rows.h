@@ -27,7 +27,7 @@ static inline int hub_q3_scale(const uint8_t *s, size_t i) {
     return (low | (s[8 + i % 4] >> 2 * (i / 4) & 3) << 4) - 32;
 }
 
-static inline void hub_row_mlx(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+static inline void hub_row_MLX(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
     const uint8_t *at = (const uint8_t *)m->weights + row * m->stride + block * 4 * m->bits;
     size_t index = row * (m->columns / m->group) + block * HUB_BLOCK / m->group;
     float scale = hub_scale_at(m->scale_format, m->scales, index);
@@ -50,7 +50,7 @@ static inline void hub_row_mlx(const hub_matrix *m, size_t row, size_t block, hu
     b->minimum[0] = b->minimum[1] = minimum;
 }
 
-static inline void hub_row_mxfp4_apart(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+static inline void hub_row_MXFP4_APART(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
     const uint8_t *at = (const uint8_t *)m->weights + row * m->stride + block * 16;
     for (int i = 0; i < HUB_BLOCK; i++) b->q[i] = hub_fp4_values[at[i / 2] >> 4 * (i % 2) & 15];
     b->scale[0] = b->scale[1] = hub_load_exponent((const uint8_t *)m->scales + row * (m->columns / HUB_BLOCK) + block);
@@ -81,14 +81,14 @@ static inline void hub_row_turned(const hub_matrix *m, size_t row, size_t block,
     b->minimum[0] = b->minimum[1] = b->scale[0] * (float)(offset - hub_turned_zero(m, output, group));
 }
 
-static inline void hub_row_int8(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+static inline void hub_row_INT8(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
     memcpy(b->q, (const uint8_t *)m->weights + row * m->stride + block * HUB_BLOCK, HUB_BLOCK);
     const size_t index = row * (m->columns / m->group) + block * HUB_BLOCK / m->group;
     b->scale[0] = b->scale[1] = hub_scale_at(m->scale_format, m->scales, index) * m->factor;
     memset(b->minimum, 0, sizeof b->minimum);
 }
 
-static inline void hub_row_nvfp4_apart(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+static inline void hub_row_NVFP4_APART(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
     const uint8_t *at = (const uint8_t *)m->weights + row * m->stride + block * 16;
     for (int i = 0; i < HUB_BLOCK; i++) b->q[i] = hub_fp4_values[at[i / 2] >> 4 * (i % 2) & 15];
     // The numbers are stored twice as large.
@@ -97,46 +97,69 @@ static inline void hub_row_nvfp4_apart(const hub_matrix *m, size_t row, size_t b
     memset(b->minimum, 0, sizeof b->minimum);
 }
 
+static inline void hub_row_AWQ(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) { hub_row_turned(m, row, block, b); }
+static inline void hub_row_GPTQ(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) { hub_row_turned(m, row, block, b); }
+
+// Of matrices that go by column: which do, and a weight.
+
+/// Whether groups of columns are not whole blocks.
+static inline bool hub_has_odd_groups(const hub_matrix *m) { return m->group % HUB_BLOCK || m->columns % HUB_BLOCK; }
+static inline bool hub_is_by_column_MLX(const hub_matrix *m) { return !m->biases && (m->order || hub_has_odd_groups(m)); }
+static inline bool hub_is_by_column_MXFP4_APART(const hub_matrix *m) {
+    (void)m;
+    return false;
+}
+static inline bool hub_is_by_column_INT8(const hub_matrix *m) { return hub_has_odd_groups(m); }
+static inline bool hub_is_by_column_TABLE4(const hub_matrix *m) { return hub_has_odd_groups(m); }
+static inline bool hub_is_by_column_NVFP4_APART(const hub_matrix *m) { return m->columns % HUB_BLOCK; }
+static inline bool hub_is_by_column_GPTQ(const hub_matrix *m) {
+    return m->order || hub_has_odd_groups(m) || (m->bits != 4 && m->bits != 8);
+}
+static inline bool hub_is_by_column_AWQ(const hub_matrix *m) { return hub_is_by_column_GPTQ(m); }
+
+static inline const uint8_t *hub_row_start(const hub_matrix *m, size_t row) { return (const uint8_t *)m->weights + row * m->stride; }
+/// The scale of an integer by row.
+static inline float hub_integer_scale(const hub_matrix *m, size_t row, size_t group) {
+    return hub_scale_at(m->scale_format, m->scales, row * (m->columns / m->group) + group);
+}
+static inline float hub_weight_MLX(const hub_matrix *m, size_t row, size_t column) {
+    const size_t group = hub_group_at(m, column);
+    const int code = hub_stream_at(hub_row_start(m, row), 4, m->bits, column);
+    return hub_integer_scale(m, row, group) * (float)(code - hub_row_zero(m, row, group));
+}
+static inline float hub_weight_INT8(const hub_matrix *m, size_t row, size_t column) {
+    return hub_integer_scale(m, row, hub_group_at(m, column)) * m->factor * (float)(int8_t)hub_row_start(m, row)[column];
+}
+/// The code of two in a byte, the first in the lower half.
+static inline float hub_fp4_at(const hub_matrix *m, size_t row, size_t column) {
+    return (float)hub_fp4_values[hub_row_start(m, row)[column / 2] >> 4 * (column % 2) & 15];
+}
+static inline float hub_weight_NVFP4_APART(const hub_matrix *m, size_t row, size_t column) {
+    const uint8_t *scale = (const uint8_t *)m->scales + row * (m->columns / 16) + column / 16;
+    return hub_load_fp8(scale) * 0x1p120f * (0.5f * m->factor) * hub_fp4_at(m, row, column);
+}
+static inline float hub_weight_MXFP4_APART(const hub_matrix *m, size_t row, size_t column) {
+    const uint8_t *scale = (const uint8_t *)m->scales + row * (m->columns / HUB_BLOCK) + column / HUB_BLOCK;
+    return hub_load_exponent(scale) * hub_fp4_at(m, row, column);
+}
+static inline float hub_weight_TABLE4(const hub_matrix *m, size_t row, size_t column) {
+    const size_t code = hub_row_start(m, row)[column / 2] >> 4 * (1 - column % 2) & 15;
+    return hub_load_f32((const uint8_t *)m->table + 4 * code) * hub_table_scale(m, row, column);
+}
+static inline float hub_weight_AWQ(const hub_matrix *m, size_t row, size_t column) { return hub_turned_weight(m, row, column); }
+static inline float hub_weight_GPTQ(const hub_matrix *m, size_t row, size_t column) { return hub_turned_weight(m, row, column); }
+
 /// A weight of a matrix that hub_is_single.
 static inline float hub_single_weight(const hub_matrix *m, size_t row, size_t column) {
-    const uint8_t *at = (const uint8_t *)m->weights + row * m->stride, *scales = m->scales;
-    const size_t group = hub_group_at(m, column), index = row * (m->columns / m->group) + group;
     switch (m->format) {
-    case HUB_MLX:
-        return hub_scale_at(m->scale_format, scales, index)
-            * (float)(hub_stream_at(at, 4, m->bits, column) - hub_row_zero(m, row, group));
-    case HUB_INT8: return hub_scale_at(m->scale_format, scales, index) * m->factor * (float)(int8_t)at[column];
-    case HUB_NVFP4_APART:
-        return hub_load_fp8(scales + index) * 0x1p120f * (0.5f * m->factor)
-            * (float)hub_fp4_values[at[column / 2] >> 4 * (column % 2) & 15];
-    case HUB_TABLE4:
-        return hub_load_f32((const uint8_t *)m->table + 4 * (at[column / 2] >> 4 * (1 - column % 2) & 15))
-            * hub_table_scale(m, row, column);
-    default: return hub_turned_weight(m, row, column);
+#define HUB_PACKED(NAME, block, bytes, halves, minima)                                                                 \
+    case HUB_##NAME: return hub_weight_##NAME(m, row, column);
+#include "../include/hub_formats.def"
+    default: return hub_weight_TABLE4(m, row, column);
     }
 }
 
-static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
-    if (m->format == HUB_MLX) {
-        hub_row_mlx(m, row, block, b);
-        return;
-    }
-    if (m->format == HUB_MXFP4_APART) {
-        hub_row_mxfp4_apart(m, row, block, b);
-        return;
-    }
-    if (m->format == HUB_INT8) {
-        hub_row_int8(m, row, block, b);
-        return;
-    }
-    if (m->format == HUB_NVFP4_APART) {
-        hub_row_nvfp4_apart(m, row, block, b);
-        return;
-    }
-    if (hub_is_turned(m->format)) {
-        hub_row_turned(m, row, block, b);
-        return;
-    }
+static inline void hub_row_of_blocks(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
     const hub_format_info *info = &hub_formats[m->format];
     size_t each = info->block / HUB_BLOCK, part = block % each, n = part / 4, j = part % 4;
     const uint8_t *at = (const uint8_t *)m->weights + row * m->stride + block / each * info->bytes;
@@ -234,5 +257,14 @@ static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block,
         b->scale[0] = b->scale[1] = hub_load_exponent(at);
         break;
     default: hub_row_of_grid(m, at, part, b);
+    }
+}
+
+static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+    switch (m->format) {
+#define HUB_PACKED(NAME, each, bytes, halves, minima)                                                                  \
+    case HUB_##NAME: hub_row_##NAME(m, row, block, b); return;
+#include "../include/hub_formats.def"
+    default: hub_row_of_blocks(m, row, block, b);
     }
 }

@@ -1,3 +1,4 @@
+import HubCore
 import ModelFormats
 
 /// How a matrix of safetensors is packed: what the stored tensors beside its weights say, for a configuration names the
@@ -23,6 +24,9 @@ struct Packing: Sendable, Hashable {
         /// Codes of a table of 16 numbers, with scales by groups of weights.
         case table4
     }
+
+    /// What names of packed weights end in, where others end in `.weight`.
+    static let endings = [".qweight", ".weight_packed"]
 
     let method: Method
     /// The name without `.weight`.
@@ -89,5 +93,28 @@ struct Packing: Sendable, Hashable {
     /// Whether a tensor scales cached keys, values or queries of attention.
     static func isOfCache(_ name: String) -> Bool {
         [".k_scale", ".v_scale", ".q_scale", ".k_zero_point", ".v_zero_point"].contains(where: name.hasSuffix)
+    }
+}
+
+extension TensorSource {
+    /// A packed matrix, as it lies in the file.
+    ///
+    /// - Parameter stack: the matrices of the same shape that it consists of, one above the other.
+    /// - Throws: ``ErrorCode/malformedModel`` for tensors that are missing or have other shapes,
+    ///   ``ErrorCode/unsupportedModel`` for what there are no kernels for.
+    func packed(_ tensor: StoredTensor, _ packing: Packing, _ stack: Int, rows: Int, columns: Int) throws(AIError)
+        -> WeightMatrix
+    {
+        switch packing.method {
+        case .mlx: try mlx(tensor, packing, stack, rows: rows, columns: columns)
+        case .float8: try float8(tensor, packing, stack, rows: rows, columns: columns)
+        case .awq: try awq(tensor, packing, rows: rows, columns: columns)
+        case .gptq: try gptq(tensor, packing, rows: rows, columns: columns)
+        case .nvfp4: try nvfp4(tensor, packing, rows: rows, columns: columns)
+        case .mxfp4: try mxfp4(tensor, packing, rows: rows, columns: columns)
+        case .integers: try integers(tensor, packing, rows: rows, columns: columns)
+        case .int8: try int8(tensor, packing, rows: rows, columns: columns)
+        case .table4: try table4(tensor, packing, rows: rows, columns: columns)
+        }
     }
 }

@@ -3,7 +3,7 @@ import HubCore
 /// The quantisation of the weights.
 package struct QuantizationConfiguration: Sendable, Hashable {
     /// The packing method.
-    package enum Method: String, Sendable, Hashable {
+    package enum Method: String, CaseIterable, Sendable, Hashable {
         case mlx = "MLX"
         case gptq = "GPTQ"
         case awq = "AWQ"
