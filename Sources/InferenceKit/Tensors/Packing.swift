@@ -15,6 +15,8 @@ struct Packing: Sendable, Hashable {
         case gptq
         /// e2m1 with an e4m3 scale for each 16 columns and one for all.
         case nvfp4
+        /// Blocks of GGUF with an e4m3 scale for each 16 columns, and a number for all that is a tensor of its own.
+        case nvfp4Blocks
         /// e2m1 with an exponent for each 32 columns.
         case mxfp4
         /// Words of some bits with scales and zeros by groups of columns.
@@ -45,6 +47,8 @@ struct Packing: Sendable, Hashable {
         func first(_ endings: String...) -> String? { endings.lazy.map { stem + $0 }.first(where: list.has) }
         let endings: [String]
         switch type {
+        case Self.nvfp4Blocks where list.has(stem + ".scale"):
+            (method, self.scales, endings) = (.nvfp4Blocks, stem + ".scale", [".scale", ".input_scale"])
         case TensorDataType.u32.rawValue:
             guard let scales = first(".scales") else { return nil }
             (method, self.scales, endings) = (.mlx, scales, [".scales", ".biases"])
@@ -80,6 +84,9 @@ struct Packing: Sendable, Hashable {
         companions = endings.map { stem + $0 }.filter(list.has)
     }
 
+    /// GGUF's name of the type.
+    static let nvfp4Blocks = "NVFP4"
+
     /// Scales of activations and of cached keys and values, which are computed in float here.
     private static let unused = [
         ".input_scale", ".input_zero_point", ".input_global_scale", ".activation_scale", ".output_scale",
@@ -111,6 +118,7 @@ extension TensorSource {
         case .awq: try awq(tensor, packing, rows: rows, columns: columns)
         case .gptq: try gptq(tensor, packing, rows: rows, columns: columns)
         case .nvfp4: try nvfp4(tensor, packing, rows: rows, columns: columns)
+        case .nvfp4Blocks: try nvfp4Blocks(tensor, packing, stack, rows: rows, columns: columns)
         case .mxfp4: try mxfp4(tensor, packing, rows: rows, columns: columns)
         case .integers: try integers(tensor, packing, rows: rows, columns: columns)
         case .int8: try int8(tensor, packing, rows: rows, columns: columns)

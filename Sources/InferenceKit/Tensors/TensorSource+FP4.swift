@@ -24,6 +24,25 @@ extension TensorSource {
         return try pairs(tensor, scales, layout, rows: rows, columns: columns)
     }
 
+    /// NVFP4 of GGUF, where llama.cpp's converter puts ModelOpt's `weight_scale_2` beside the weights: a float32, or one for each
+    /// expert. https://github.com/ggml-org/llama.cpp/blob/master/src/llama-model.cpp
+    func nvfp4Blocks(_ tensor: StoredTensor, _ packing: Packing, _ stack: Int, rows: Int, columns: Int)
+        throws(AIError) -> WeightMatrix
+    {
+        try check(tensor, [rows, columns])
+        var layout = try blocks(tensor, HUB_NVFP4, rows: rows, columns: columns)
+        let scales = try list.find(packing.scales)
+        guard scales.type == TensorDataType.f32.rawValue, [1, stack].contains(scales.elementCount) else {
+            throw .malformed(
+                path(scales),
+                "tensor \"\(scales.name)\" has the shape \(scales.shape) and the type \(scales.type), not \(stack) float32 numbers"
+            )
+        }
+        layout.scales = UnsafeRawPointer(try address(scales))
+        layout.scale_rows = rows / scales.elementCount
+        return try matrix(layout, of: [tensor, scales]).rows(0..<rows)
+    }
+
     /// MXFP4: exponents of `[rows, columns / 32]`.
     func mxfp4(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix
     {
