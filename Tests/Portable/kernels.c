@@ -49,7 +49,7 @@ static void fill(hub_format format, uint8_t *at, size_t rows, size_t stride) {
         [HUB_Q2_K] = {2, 80, 82}, [HUB_Q3_K] = {1, 108}, [HUB_Q4_K] = {2, 0, 2}, [HUB_Q5_K] = {2, 0, 2},
         [HUB_Q6_K] = {1, 208}, [HUB_IQ4_NL] = {1, 0}, [HUB_IQ4_XS] = {1, 0}, [HUB_IQ2_XXS] = {1, 0}, [HUB_IQ2_XS] = {1, 0},
         [HUB_IQ2_S] = {1, 0}, [HUB_IQ3_XXS] = {1, 0}, [HUB_IQ3_S] = {1, 0}, [HUB_IQ1_S] = {1, 0}, [HUB_TQ1_0] = {1, 52},
-        [HUB_TQ2_0] = {1, 64}, [HUB_Q1_0] = {1, 0}};
+        [HUB_TQ2_0] = {1, 64}, [HUB_Q1_0] = {1, 0}, [HUB_Q2_0] = {1, 0}};
     for (size_t i = 0; i < rows * stride / info->bytes; i++) {
         uint8_t *block = at + i * info->bytes;
         float value = real();

@@ -1,5 +1,5 @@
 // Types of GGUF below four bits, by definition: 32 columns of one row, part `part` of a block that begins `at`. A block has 256
-// weights (Q1_0: 128, NVFP4: 64). No index exceeds its grid: it has as many bits as the grid has.
+// weights (Q1_0: 128, Q2_0 and NVFP4: 64). No index exceeds its grid: it has as many bits as the grid has.
 #pragma once
 #include "../grids.h"
 #include "scales.h"
@@ -127,6 +127,10 @@ static inline void hub_row_of_grid(const hub_matrix *m, const uint8_t *at, size_
     case HUB_NVFP4: hub_row_nvfp4(m, at, part, b); break;
     case HUB_Q1_0:
         for (size_t i = 0; i < HUB_BLOCK; i++) b->q[i] = at[2 + 4 * part + i / 8] >> i % 8 & 1 ? 1 : -1;
+        b->scale[0] = b->scale[1] = hub_load_f16(at);
+        break;
+    case HUB_Q2_0:
+        for (size_t i = 0; i < HUB_BLOCK; i++) b->q[i] = (int8_t)((at[2 + 8 * part + i / 4] >> 2 * (i % 4) & 3) - 1);
         b->scale[0] = b->scale[1] = hub_load_f16(at);
         break;
     default: memset(b, 0, sizeof *b); // float formats have no blocks

@@ -286,6 +286,20 @@ INLINE void unpack_Q1_0(const hub_tile *t, size_t block, int part, const bool pi
     give(b, pieces);
 }
 
+INLINE void unpack_Q2_0(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
+    const uint8_t *at = place(t, block / 2, 18);
+    if (part == 0) {
+        raw->d = gather_halves(at, t->matrix->stride);
+        load_words(t, at + 2, raw->head);
+    }
+    UNROLL for (int c = 0; c < 8; c++) {
+        const vu four = byte(raw->head, 8 * part + c);
+        b->w[c] = (four | four << 6 | four << 12 | four << 18) & 0x03030303u;
+    }
+    b->d[0] = raw->d;
+    give(b, !pieces); // from words: turning goes both ways
+}
+
 /// Eight bytes have 16 weights, the first eight in the lower halves.
 INLINE void unpack_NVFP4(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
     static const uint8_t first[2][16] = {
