@@ -94,7 +94,7 @@ INLINE void fast_few(
     // The tile's rows lie side by side, and so do those of the tiles to come.
     const uint8_t *next = (const uint8_t *)t->matrix->weights + t->row * t->matrix->stride + t->ahead;
     const size_t each = t->block_bytes * (size_t)parts;
-    const size_t scales = t->row * t->scale_stride + t->ahead / t->matrix->stride * t->scale_stride;
+    const size_t scales = t->scale_stride ? (t->row + t->ahead / t->matrix->stride) * t->scale_stride : 0;
     for (size_t block = 0; block < t->blocks; block += (size_t)parts, next += each) {
         tile_raw raw;
         if (t->scale_stride) {
