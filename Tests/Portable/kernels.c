@@ -263,6 +263,35 @@ static void beside(hub_team *one, hub_team *three, hub_team *scalar) {
     state = before;
 }
 
+/// HQQ along both axes, of parts that begin in the midst, whose lines are parts of rows or not, and lie in words or bytes.
+static void hqq(hub_team *one, hub_team *three, hub_team *scalar) {
+    const uint64_t before = state;
+    // bits, outputs, first, all outputs, columns, columns of a group, axis
+    static const size_t cases[][7] = {
+        {4, 64, 0, 64, 128, 64, 1}, {4, 40, 24, 64, 192, 64, 1}, {4, 37, 3, 40, 96, 32, 1}, {8, 37, 5, 42, 128, 64, 1}, {2, 64, 64, 128, 256, 64, 1},
+        {1, 64, 32, 128, 64, 32, 1}, {3, 37, 3, 40, 128, 64, 1}, {4, 21, 0, 32, 96, 64, 1}, {4, 24, 8, 40, 48, 16, 1}, {8, 37, 3, 40, 64, 64, 0},
+        {4, 24, 8, 32, 96, 64, 0}, {3, 24, 8, 32, 96, 64, 0}, {2, 32, 0, 32, 64, 64, 0}, {4, 33, 2, 35, 64, 64, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t *c = cases[i], axis = c[6], groups = c[3] * c[4] / c[5], lines = axis ? groups : c[5];
+        const size_t places = c[0] == 3 ? 10 : 8 / c[0], left = (lines + places - 1) / places, size = c[0] == 3 ? 4 : 1;
+        hub_matrix m = {.format = HUB_HQQ, .bits = (uint8_t)c[0], .rows = c[1], .columns = c[4], .first = c[2], .scale_rows = left};
+        m.group = (uint32_t)(axis ? c[5] : groups);
+        m.scale_format = i % 3 == 0 ? HUB_F32 : i % 3 == 1 ? HUB_BF16 : HUB_F16;
+        const size_t element = hub_formats[m.scale_format].bytes, bytes = left * m.group * size;
+        if (axis) m.scale_stride = element;
+        else m.group_stride = element;
+        uint8_t *weights = guarded(bytes), *scales = guarded(groups * element), *zeros = guarded(groups * element);
+        for (size_t k = 0; k < bytes; k++) weights[k] = (uint8_t)next();
+        fill(m.scale_format, scales, groups, element);
+        fill(m.scale_format, zeros, groups, element);
+        m.weights = weights, m.scales = scales, m.zeros = zeros;
+        char name[64];
+        snprintf(name, sizeof name, "hqq %d bits by %d, axis %d", (int)c[0], (int)c[5], (int)axis);
+        products(one, three, scalar, &m, name);
+    }
+    state = before;
+}
+
 static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
     static const size_t shapes[][2] = {{1, 256}, {5, 512}, {16, 256}, {37, 1280}, {64, 2304}};
     static const size_t odd[][2] = {{1, 1}, {5, 7}, {83, 553}, {33, 100}, {20, 300}};
@@ -323,6 +352,7 @@ static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
     fp8(one, three, scalar);
     turned(one, three, scalar);
     beside(one, three, scalar);
+    hqq(one, three, scalar);
 }
 
 /// Groups of rows with matrices of their own, in one call and each alone, and their sums.

@@ -100,7 +100,42 @@ static inline void hub_row_NVFP4_APART(const hub_matrix *m, size_t row, size_t b
 static inline void hub_row_AWQ(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) { hub_row_turned(m, row, block, b); }
 static inline void hub_row_GPTQ(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) { hub_row_turned(m, row, block, b); }
 
+// HQQ (https://github.com/mobiusml/hqq, hqq/core/quantize.py): weight = scale * (q - zero), of which `zeros` are numbers like `scales`.
+// Weights are counted over the rows of the whole. `group` of them make a line, and as many lines are packed into one as it has
+// places for `bits` bits, the first line in the highest: `scale_rows` are left, of bytes, or of words for 3 bits. A scale belongs
+// to a line, `scale_stride` bytes from the next line's, or to a column of lines, `group_stride` bytes from the next column's; the
+// other one is 0. `stride` is 0.
+
+/// Where a weight is: a line and a column of it.
+typedef struct { size_t line, column; } hub_hqq_position;
+static inline hub_hqq_position hub_hqq_place(const hub_matrix *m, size_t row, size_t column) {
+    const size_t index = (m->first + row) * m->columns + column;
+    return (hub_hqq_position){index / m->group, index % m->group};
+}
+static inline int hub_hqq_code(const hub_matrix *m, hub_hqq_position at) {
+    const size_t index = at.line % m->scale_rows * m->group + at.column, place = at.line / m->scale_rows;
+    const uint8_t *words = m->weights;
+    if (m->bits == 3) return (int)(hub_load_u32(words + 4 * index) >> (27 - 3 * place) & 7);
+    return words[index] >> (8 - m->bits * (place + 1)) & ((1 << m->bits) - 1);
+}
+/// A scale or a zero.
+static inline float hub_hqq_number(const hub_matrix *m, const void *numbers, hub_hqq_position at) {
+    const uint8_t *start = numbers;
+    return hub_scale_at(m->scale_format, start + at.line * m->scale_stride + at.column * m->group_stride, 0);
+}
+static inline void hub_row_HQQ(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+    hub_hqq_position at = hub_hqq_place(m, row, block * HUB_BLOCK);
+    const int offset = m->bits == 8 ? 128 : 0;
+    const float scale = hub_hqq_number(m, m->scales, at);
+    float minimum = -(hub_hqq_number(m, m->zeros, at) * scale);
+    if (offset) minimum = __builtin_fmaf((float)offset, scale, minimum);
+    for (size_t i = 0; i < HUB_BLOCK; i++, at.column++) b->q[i] = (int8_t)(hub_hqq_code(m, at) - offset);
+    b->scale[0] = b->scale[1] = scale;
+    b->minimum[0] = b->minimum[1] = minimum;
+}
+
 // Of matrices that go by column: which do, and a weight.
+
 
 /// Whether groups of columns are not whole blocks.
 static inline bool hub_has_odd_groups(const hub_matrix *m) { return m->group % HUB_BLOCK || m->columns % HUB_BLOCK; }
@@ -116,6 +151,13 @@ static inline bool hub_is_by_column_GPTQ(const hub_matrix *m) {
     return m->order || hub_has_odd_groups(m) || (m->bits != 4 && m->bits != 8);
 }
 static inline bool hub_is_by_column_AWQ(const hub_matrix *m) { return hub_is_by_column_GPTQ(m); }
+
+/// Where lines are not parts of rows in whole blocks, or share no scale.
+static inline bool hub_is_by_column_HQQ(const hub_matrix *m) { return m->group_stride || m->group % HUB_BLOCK || m->columns % m->group; }
+static inline float hub_weight_HQQ(const hub_matrix *m, size_t row, size_t column) {
+    const hub_hqq_position at = hub_hqq_place(m, row, column);
+    return hub_hqq_number(m, m->scales, at) * ((float)hub_hqq_code(m, at) - hub_hqq_number(m, m->zeros, at));
+}
 
 static inline const uint8_t *hub_row_start(const hub_matrix *m, size_t row) { return (const uint8_t *)m->weights + row * m->stride; }
 /// The scale of an integer by row.

@@ -25,10 +25,12 @@ struct Packing: Sendable, Hashable {
         case int8
         /// Codes of a table of 16 numbers, with scales by groups of weights.
         case table4
+        /// Codes of lines of weights, with scales and zeros for lines or for their columns.
+        case hqq
     }
 
     /// What names of packed weights end in, where others end in `.weight`.
-    static let endings = [".qweight", ".weight_packed"]
+    static let endings = [".qweight", ".weight_packed", ".W_q"]
 
     let method: Method
     /// The name without `.weight`.
@@ -47,6 +49,8 @@ struct Packing: Sendable, Hashable {
         func first(_ endings: String...) -> String? { endings.lazy.map { stem + $0 }.first(where: list.has) }
         let endings: [String]
         switch type {
+        case _ where list.has(stem + ".scale") && list.has(stem + ".zero"):
+            (method, self.scales, endings) = (.hqq, stem + ".scale", PackedKind.hqq.companions)
         case Self.nvfp4Blocks where list.has(stem + ".scale"):
             (method, self.scales, endings) = (.nvfp4Blocks, stem + ".scale", [".scale", ".input_scale"])
         case TensorDataType.u32.rawValue:
@@ -122,6 +126,7 @@ extension TensorSource {
         case .mxfp4: try mxfp4(tensor, packing, rows: rows, columns: columns)
         case .integers: try integers(tensor, packing, rows: rows, columns: columns)
         case .int8: try int8(tensor, packing, rows: rows, columns: columns)
+        case .hqq: try hqq(tensor, packing, rows: rows, columns: columns)
         case .table4: try table4(tensor, packing, rows: rows, columns: columns)
         }
     }
