@@ -2,7 +2,7 @@
 """Makes small random models with packed weights, and writes down what transformers says of their dequantised twins.
 
 Needs what goldens.py needs, and
-    venv/bin/pip install compressed-tensors==0.20.0
+    venv/bin/pip install compressed-tensors==0.20.0 hqq==0.2.8.post1
     venv/bin/python scripts/goldens_packed.py [NAME...]
 
 Writes folders of Tests/Fixtures/micro and Tests/Fixtures/goldens/micro-packed-*.json. A packing is a function from a
@@ -479,6 +479,50 @@ def bitsandbytes():
          {"scales": bytes_unpack("SCB", 1 / 127, lambda scales: scales.roll(1, 0))}, notes="activations stay in float32")
 
 
+# HQQ
+
+def hqq_pack(bits, group, axis, dtype=torch.bfloat16):
+    """As a layer of hqq 0.2.8 says its state, encoded for safetensors."""
+    from hqq.core.quantize import Quantizer
+    from hqq.core.utils import encode_safetensor_type
+
+    def pack(stem, weight):
+        codes, meta = Quantizer.quantize(weight, nbits=bits, group_size=group, axis=axis, optimize=False, device="cpu", compute_dtype=dtype)
+        meta |= dict(scale=meta["scale"].to(dtype), zero=meta["zero"].to(dtype), compute_dtype=dtype, quant_scale=False, quant_zero=False)
+        state = {key: encode_safetensor_type(value) for key, value in meta.items()}
+        own = dict(offload_meta=False, encoded_state_dict=True, stores_quant_config=True, channel_wise=True, optimize=True, round_zero=bits == 4)
+        return {"W_q": codes} | state | {key: encode_safetensor_type(value) for key, value in own.items()}
+    return pack
+
+
+def hqq_unpack(change=lambda codes: codes, zero=1):
+    """By hqq's own code, in float32."""
+    from hqq.core.quantize import Quantizer
+
+    def unpack(own):
+        packing = "".join(map(chr, own["packing"].tolist()))
+        meta = dict(
+            packing=packing, view_as_float=False, compute_dtype=torch.float32, nbits=int(own["nbits"]), axis=int(own["axis"]),
+            group_size=int(own["group_size"]), shape=torch.Size(own["shape"].tolist()), scale=own["scale"].float(), zero=own["zero"].float() * zero)
+        return Quantizer.dequantize(change(own["W_q"]), meta)
+    return unpack
+
+
+def hqq():
+    def settings(bits, group, axis):
+        own = dict(nbits=bits, channel_wise=True, group_size=group, optimize=True, round_zero=bits == 4, axis=axis, view_as_float=False)
+        return dict(quant_method="hqq", skip_modules=["lm_head"], quant_config=dict(
+            weight_quant_params=own, scale_quant_params=None, zero_quant_params=None, offload_meta=False))
+
+    def without(bits):
+        return {"zeros": hqq_unpack(zero=0.9), "order of places": hqq_unpack(lambda codes: codes.roll(1, 0))}
+    notes = "packed and dequantised by hqq 0.2.8.post1"
+    for name, bits, group, axis, changes in (
+            ("hqq", 4, 32, 1, None), ("hqq-8bit", 8, 32, 1, None), ("hqq-3bit", 3, 32, 1, None), ("hqq-2bit", 2, 16, 1, None),
+            ("hqq-1bit", 1, 8, 1, None), ("hqq-axis0", 4, 64, 0, None), ("hqq-odd", 4, 32, 1, ODD)):
+        make(name, settings(bits, group, axis), hqq_pack(bits, group, axis), hqq_unpack(), without(bits), changes=changes, notes=notes)
+
+
 # All of them
 
 def fused():
@@ -518,7 +562,7 @@ def fused():
          notes="no program wrote such a file: it has every packing in matrices that are several")
 
 
-KINDS = {"fused": fused, "compressed": compressed, "bitsandbytes": bitsandbytes, "nvfp4": nvfp4, "fp8": fp8, "awq": awq, "gptq": gptq}
+KINDS = {"fused": fused, "hqq": hqq, "compressed": compressed, "bitsandbytes": bitsandbytes, "nvfp4": nvfp4, "fp8": fp8, "awq": awq, "gptq": gptq}
 
 if __name__ == "__main__":
     for kind in sys.argv[1:] or KINDS:

@@ -24,6 +24,13 @@ INLINE vf look_up(const float table[16], vu index) {
     // Bit 3 as the sign.
     return (vf)_mm256_blendv_ps(low, high, (__m256)(index << 28));
 }
+/// Points of a grid, by indices of 64 bits, or of 32.
+INLINE vu look_up_eight(const uint64_t *grid, vu index) {
+    return (vu)_mm256_i64gather_epi64((const long long *)(const void *)grid, (__m256i)index, 8);
+}
+INLINE vu look_up_four(const uint32_t *grid, vu index) {
+    return (vu)_mm256_i32gather_epi32((const int *)(const void *)grid, (__m256i)index, 4);
+}
 /// From four rows of bytes to words of four: vector c gets those of each 16 bytes' word c.
 INLINE void mix(vu v[4]) {
     __m256i low01 = _mm256_unpacklo_epi8((__m256i)v[0], (__m256i)v[1]);

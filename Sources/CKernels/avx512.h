@@ -17,6 +17,9 @@ INLINE void load_pieces(const uint8_t *at, size_t stride, vu v[4]) {
 INLINE vf look_up(const float table[16], vu index) {
     return (vf)_mm512_permutexvar_ps((__m512i)index, _mm512_loadu_ps(table));
 }
+/// Points of a grid, by indices of 64 bits, or of 32.
+INLINE vu look_up_eight(const uint64_t *grid, vu index) { return (vu)_mm512_i64gather_epi64((__m512i)index, grid, 8); }
+INLINE vu look_up_four(const uint32_t *grid, vu index) { return (vu)_mm512_i32gather_epi32((__m512i)index, grid, 4); }
 /// From four rows of bytes to words of four: vector c gets those of each 16 bytes' word c.
 INLINE void mix(vu v[4]) {
     __m512i low01 = _mm512_unpacklo_epi8((__m512i)v[0], (__m512i)v[1]);

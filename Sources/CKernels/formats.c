@@ -2,10 +2,19 @@
 #include <stdlib.h>
 
 const hub_format_info hub_formats[HUB_FORMAT_COUNT] = {
-#define HUB_FORMAT(NAME, ggml, block, bytes) {#NAME, ggml, block, bytes},
+#define HUB_FORMAT(NAME, ggml, block, bytes, halves, minima) {#NAME, ggml, block, bytes, halves, minima},
 #include "include/hub_formats.def"
-#undef HUB_FORMAT
 };
+
+bool hub_goes_by_column(const hub_matrix *m) {
+    switch (m->format) {
+#define HUB_PACKED(NAME, block, bytes, halves, minima)                                                                 \
+    case HUB_##NAME: return hub_is_by_column_##NAME(m);
+#include "include/hub_formats.def"
+    case HUB_TABLE4: return hub_is_by_column_TABLE4(m);
+    default: return false;
+    }
+}
 
 void hub_widen(hub_format format, const void *source, size_t count, float *out) {
     const uint8_t *from = source;

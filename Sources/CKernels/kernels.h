@@ -27,15 +27,7 @@ static inline bool hub_is_turned(hub_format format) { return format == HUB_AWQ |
 
 /// Whether the columns of a block may have scales of their own, or numbers of bits for which there are no integer products,
 /// or whether rows end in the midst of a block: such weights are known one by one, and multiplied in float32.
-static inline bool hub_goes_by_column(const hub_matrix *m) {
-    switch (m->format) {
-    case HUB_MLX: return !m->biases && (m->order || m->group % HUB_BLOCK || m->columns % HUB_BLOCK);
-    case HUB_INT8: case HUB_TABLE4: return m->group % HUB_BLOCK || m->columns % HUB_BLOCK;
-    case HUB_NVFP4: return m->columns % HUB_BLOCK;
-    case HUB_AWQ: case HUB_GPTQ: return m->order || m->group % HUB_BLOCK || m->columns % HUB_BLOCK || (m->bits != 4 && m->bits != 8);
-    default: return false;
-    }
-}
+bool hub_goes_by_column(const hub_matrix *m);
 
 /// Whether weights are known one by one alone, not as integers with a scale for a block.
 static inline bool hub_is_single(const hub_matrix *m) { return m->format == HUB_TABLE4 || hub_goes_by_column(m); }
@@ -81,10 +73,10 @@ enum { HUB_SCRATCH = 128 << 10 };
 struct hub_kernels {
     const char *name;
     size_t lanes;
-    /// Products of quantised weights with 8-bit activations, by format; NULL for float formats.
-    void (*fast[HUB_FORMAT_COUNT])(const hub_tile *tile);
-    /// Products of dequantised weights with float32 activations.
-    void (*exact[HUB_FORMAT_COUNT])(const hub_tile *tile);
+    /// Products of quantised weights with 8-bit activations, by format; NULL for those that are multiplied in float32 always.
+    void (*const *fast)(const hub_tile *tile);
+    /// Products of dequantised weights with float32 activations, by format.
+    void (*const *exact)(const hub_tile *tile);
     /// Products of BF16 weights with bf16 activations; NULL where the CPU has none.
     void (*bf16)(const hub_tile *tile);
     /// Adds biases, if there are any, to a tile's products, [rows][lanes], and puts them where they belong.

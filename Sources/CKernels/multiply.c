@@ -128,7 +128,7 @@ static void pack(void *context, size_t worker, size_t begin, size_t end) {
 static size_t scale_stride(const hub_matrix *m) {
     switch (m->format) {
     case HUB_MLX: case HUB_INT8: return m->columns / m->group * hub_formats[m->scale_format].bytes;
-    case HUB_NVFP4: return m->columns / 16;
+    case HUB_NVFP4_APART: return m->columns / 16;
     case HUB_MXFP4_APART: return m->columns / HUB_BLOCK;
     default: return 0;
     }

@@ -18,6 +18,13 @@ INLINE vf look_up(const float table[16], vu index) {
     // The bytes of number i are 4i to 4i + 3.
     return (vf)vqtbl4q_u8(vld1q_u8_x4((const uint8_t *)table), (uint8x16_t)(index * 0x04040404u + 0x03020100u));
 }
+/// Points of a grid, by indices of 64 bits, or of 32.
+INLINE vu look_up_eight(const uint64_t *grid, vu index) {
+    const uint64x2_t at = vreinterpretq_u64_u32((uint32x4_t)index);
+    const uint64x1_t low = vld1_u64(grid + vgetq_lane_u64(at, 0)), high = vld1_u64(grid + vgetq_lane_u64(at, 1));
+    return (vu)vcombine_u64(low, high);
+}
+INLINE vu look_up_four(const uint32_t *grid, vu index) { return (vu){grid[index[0]], grid[index[1]], grid[index[2]], grid[index[3]]}; }
 /// From four rows of bytes to words of four: vector c gets those of each 16 bytes' word c.
 INLINE void mix(vu v[4]) {
     uint8x16_t low01 = vzip1q_u8((uint8x16_t)v[0], (uint8x16_t)v[1]), high01 = vzip2q_u8((uint8x16_t)v[0], (uint8x16_t)v[1]);

@@ -5,14 +5,12 @@
 #include <math.h>
 
 static void fast(const hub_tile *t) {
+    const hub_format_info *info = &hub_formats[t->matrix->format];
     for (size_t row = 0; row < t->count; row++) t->sums[row] = 0;
     for (size_t block = 0; block < t->blocks; block++) {
         hub_row_block b;
         hub_row_unpack(t->matrix, t->row, block, &b);
-        hub_format format = t->matrix->format;
-        bool has_halves = format == HUB_Q2_K || format == HUB_Q3_K || format == HUB_Q6_K || format == HUB_NVFP4;
-        bool has_minima = format == HUB_Q4_1 || format == HUB_Q5_1 || format == HUB_Q2_K || format == HUB_Q4_K
-            || format == HUB_Q5_K || format == HUB_MLX || hub_is_turned(format);
+        const bool has_halves = info->has_halves, has_minima = info->has_minima;
         for (size_t row = 0; row < t->count; row++) {
             const hub_panel *panel = &t->panels[row / HUB_PANEL];
             size_t at = block * panel->width + row % HUB_PANEL;
@@ -95,13 +93,18 @@ INLINE vf load_bytes(const int8_t *at) { return (vf)(float)*at; }
 #include "tile/attention.h"
 #include "tile/recurrence.h"
 
-#define ALL(KERNEL) KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL, KERNEL
+#define HUB_BLOCKS(NAME, ggml, block, bytes, offset, halves, minima) [HUB_##NAME] = fast,
+#define HUB_PACKED(NAME, block, bytes, halves, minima) [HUB_##NAME] = fast,
+static void (*const fast_kernels[HUB_FORMAT_COUNT])(const hub_tile *tile) = {
+#include "include/hub_formats.def"
+};
+#define HUB_FORMAT(NAME, ggml, block, bytes, halves, minima) [HUB_##NAME] = exact,
+static void (*const exact_kernels[HUB_FORMAT_COUNT])(const hub_tile *tile) = {
+#include "include/hub_formats.def"
+};
+
 const hub_kernels hub_kernels_scalar = {
-    .name = LABEL, .lanes = LANES,
-    .fast = {NULL, NULL, NULL, ALL(fast), [HUB_MXFP4_APART] = fast, [HUB_AWQ] = fast, [HUB_GPTQ] = fast,
-             [HUB_NVFP4] = fast, [HUB_INT8] = fast},
-    .exact = {exact, exact, exact, ALL(exact), [HUB_FP8] = exact, [HUB_MXFP4_APART] = exact,
-              [HUB_AWQ] = exact, [HUB_GPTQ] = exact, [HUB_NVFP4] = exact, [HUB_INT8] = exact, [HUB_TABLE4] = exact},
+    .name = LABEL, .lanes = LANES, .fast = fast_kernels, .exact = exact_kernels,
     .finish = finish, .quantize = quantize, .attend = attend, .rms_norm = rms_norm, .layer_norm = layer_norm,
     .affine = affine, .activate = activate, .add = add, .soft_cap = soft_cap,
     .convolve = convolve, .delta_rule = delta_rule, .scan_space = scan_space, .select = select_all,

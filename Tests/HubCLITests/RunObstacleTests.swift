@@ -108,10 +108,10 @@ import Testing
                 "quantization_config": .object(["quant_method": "awq", "bits": 4, "version": "gemv"])
             ]),
         Example(
-            obstacle: .quantization("hqq", packing: "3-bit"), text: "hqq 3-bit quantisation",
-            clause: "hqq 3-bit weights are not supported yet",
-            settings: ["quantization_config": .object(["quant_method": "hqq", "bits": 3])],
-            listed: (["tags": .array(["safetensors", "llama", "hqq"])], .quantization("hqq"))),
+            obstacle: .quantization("quanto", packing: "3-bit"), text: "quanto 3-bit quantisation",
+            clause: "quanto 3-bit weights are not supported yet",
+            settings: ["quantization_config": .object(["quant_method": "quanto", "bits": 3])],
+            listed: (["tags": .array(["safetensors", "llama", "quanto"])], .quantization("quanto"))),
         Example(
             obstacle: .elementType("I32"), doors: [.folder, .headers], text: "I32 weights",
             clause: "I32 weights are not supported yet", without: ["model.safetensors"],

@@ -102,6 +102,32 @@ import Testing
             error.code == .malformedModel && error.message.contains("names the group 77 of 5"), "\(error.message)")
     }
 
+    /// HQQ's settings are tensors: a number of bits, of an axis.
+    @Test(arguments: [
+        (".axis", UInt8(2), ErrorCode.malformedModel, "do not fit weights of"),
+        (".packing", UInt8(ascii: "7"), .unsupportedModel, "HQQ's packing \"7bit_u8\""),
+        (".packing", UInt8(ascii: "8"), .malformedModel, "do not fit weights of"),
+    ]) func settingsOfHQQThatDoNotFitAreNamed(ending: String, byte: UInt8, code: ErrorCode, text: String)
+        async throws
+    {
+        let folder = try TemporaryFolder(linking: "micro/packed-hqq-odd", except: ["model.safetensors"])
+        let path = try Fixtures.path("micro/packed-hqq-odd/model.safetensors")
+        var bytes = try #require(try FileSystem.contents(path))
+        let header = try SafetensorsHeader(file: path)
+        let setting = try #require(header.tensors.first { $0.name.hasSuffix("down_proj\(ending)") })
+        bytes[setting.byteRange.lowerBound] = byte
+        try folder.write("model.safetensors", bytes)
+        let error = try await error(folder)
+        #expect(error.code == code && error.message.contains(text), "\(error.message)")
+    }
+
+    @Test func scalesOfHQQWithoutZerosAreNamed() async throws {
+        let name = "layers.0.mlp.down_proj.zero"
+        let error = try await error(folder("micro/packed-hqq", name, name.replacing("zero", with: "nero")))
+        #expect(error.code == .unsupportedModel)
+        #expect(error.message.contains("U8 weights (tensor \"model.layers.0.mlp.down_proj.weight\")"))
+    }
+
     @Test func weightsWithoutTheirScalesAreNamed() async throws {
         let name = "layers.0.mlp.down_proj.weight_scale"
         let error = try await error(

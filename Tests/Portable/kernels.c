@@ -47,7 +47,9 @@ static void fill(hub_format format, uint8_t *at, size_t rows, size_t stride) {
     static const int halves[HUB_FORMAT_COUNT][3] = {
         [HUB_Q4_0] = {1, 0}, [HUB_Q4_1] = {2, 0, 2}, [HUB_Q5_0] = {1, 0}, [HUB_Q5_1] = {2, 0, 2}, [HUB_Q8_0] = {1, 0},
         [HUB_Q2_K] = {2, 80, 82}, [HUB_Q3_K] = {1, 108}, [HUB_Q4_K] = {2, 0, 2}, [HUB_Q5_K] = {2, 0, 2},
-        [HUB_Q6_K] = {1, 208}, [HUB_IQ4_NL] = {1, 0}, [HUB_IQ4_XS] = {1, 0}};
+        [HUB_Q6_K] = {1, 208}, [HUB_IQ4_NL] = {1, 0}, [HUB_IQ4_XS] = {1, 0}, [HUB_IQ2_XXS] = {1, 0}, [HUB_IQ2_XS] = {1, 0},
+        [HUB_IQ2_S] = {1, 0}, [HUB_IQ3_XXS] = {1, 0}, [HUB_IQ3_S] = {1, 0}, [HUB_IQ1_S] = {1, 0}, [HUB_TQ1_0] = {1, 52},
+        [HUB_TQ2_0] = {1, 64}, [HUB_Q1_0] = {1, 0}, [HUB_Q2_0] = {1, 0}};
     for (size_t i = 0; i < rows * stride / info->bytes; i++) {
         uint8_t *block = at + i * info->bytes;
         float value = real();
@@ -55,6 +57,9 @@ static void fill(hub_format format, uint8_t *at, size_t rows, size_t stride) {
         uint16_t half = half_of(value == 0 ? 0.5f : value);
         memcpy(&bits, &value, 4);
         if (format == HUB_MXFP4) block[0] = (uint8_t)(118 + next() % 8);
+        // The upper bits of IQ1_M's scale are in the last byte.
+        if (format == HUB_IQ1_M) block[55] = (uint8_t)((block[55] & 0x0F) | 0x20), block[53] &= 0x0F;
+        if (format == HUB_NVFP4) for (int h = 0; h < 4; h++) block[h] = (uint8_t)(next() % 0x48);
         if (format == HUB_F32) memcpy(block, &value, 4);
         if (format == HUB_F16) memcpy(block, &half, 2);
         if (format == HUB_BF16) memcpy(block, (uint8_t *)&bits + 2, 2);
@@ -210,9 +215,9 @@ static void beside(hub_team *one, hub_team *three, hub_team *scalar) {
         {HUB_MLX, 4, 37, 384, 128, 8, 0}, {HUB_MLX, 4, 40, 384, 32, 8, 1}, {HUB_MLX, 4, 21, 320, 320, 3, 1}, {HUB_MLX, 8, 24, 96, 96, 4, 1},
         {HUB_MLX, 8, 33, 256, 64, 0, 0}, {HUB_MLX, 4, 37, 384, 128, 8, 2}, {HUB_MLX, 4, 45, 512, 32, 0, 3}, {HUB_MLX, 8, 19, 96, 32, 8, 3},
         {HUB_INT8, 8, 37, 512, 512, 0, 0}, {HUB_INT8, 8, 18, 416, 32, 0, 0},
-        {HUB_NVFP4, 4, 37, 416, 16, 0, 0}, {HUB_NVFP4, 4, 64, 1280, 16, 0, 0}, {HUB_TABLE4, 4, 37, 416, 64, 0, 0},
+        {HUB_NVFP4_APART, 4, 37, 416, 16, 0, 0}, {HUB_NVFP4_APART, 4, 64, 1280, 16, 0, 0}, {HUB_TABLE4, 4, 37, 416, 64, 0, 0},
         {HUB_MLX, 4, 37, 72, 24, 8, 1}, {HUB_MLX, 4, 21, 48, 16, 0, 3}, {HUB_INT8, 8, 18, 40, 40, 0, 0}, {HUB_INT8, 8, 33, 64, 16, 0, 0},
-        {HUB_NVFP4, 4, 37, 48, 16, 0, 0}, {HUB_TABLE4, 4, 37, 50, 64, 3, 0}, {HUB_TABLE4, 4, 21, 24, 64, 5, 1},
+        {HUB_NVFP4_APART, 4, 37, 48, 16, 0, 0}, {HUB_TABLE4, 4, 37, 50, 64, 3, 0}, {HUB_TABLE4, 4, 21, 24, 64, 5, 1},
         {HUB_TABLE4, 4, 21, 96, 64, 5, 1}, {HUB_TABLE4, 4, 64, 1280, 128, 16, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t *c = cases[i], all = c[2] + c[5], groups = (c[3] + c[4] - 1) / c[4];
@@ -237,7 +242,7 @@ static void beside(hub_team *one, hub_team *three, hub_team *scalar) {
             uint8_t *order = guarded(c[3] * 4);
             for (size_t k = 0; k < c[3]; k++) memcpy(order + 4 * k, &(uint32_t){next() % (uint32_t)groups}, 4);
             if (c[6] == 3) m.order = order;
-        } else if (m.format == HUB_NVFP4) {
+        } else if (m.format == HUB_NVFP4_APART) {
             scales = guarded(c[2] * groups);
             for (size_t k = 0; k < c[2] * groups; k++) scales[k] = (uint8_t)(next() % 0x48);
             m.scales = scales;
@@ -258,6 +263,35 @@ static void beside(hub_team *one, hub_team *three, hub_team *scalar) {
     state = before;
 }
 
+/// HQQ along both axes, of parts that begin in the midst, whose lines are parts of rows or not, and lie in words or bytes.
+static void hqq(hub_team *one, hub_team *three, hub_team *scalar) {
+    const uint64_t before = state;
+    // bits, outputs, first, all outputs, columns, columns of a group, axis
+    static const size_t cases[][7] = {
+        {4, 64, 0, 64, 128, 64, 1}, {4, 40, 24, 64, 192, 64, 1}, {4, 37, 3, 40, 96, 32, 1}, {8, 37, 5, 42, 128, 64, 1}, {2, 64, 64, 128, 256, 64, 1},
+        {1, 64, 32, 128, 64, 32, 1}, {3, 37, 3, 40, 128, 64, 1}, {4, 21, 0, 32, 96, 64, 1}, {4, 24, 8, 40, 48, 16, 1}, {8, 37, 3, 40, 64, 64, 0},
+        {4, 24, 8, 32, 96, 64, 0}, {3, 24, 8, 32, 96, 64, 0}, {2, 32, 0, 32, 64, 64, 0}, {4, 33, 2, 35, 64, 64, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t *c = cases[i], axis = c[6], groups = c[3] * c[4] / c[5], lines = axis ? groups : c[5];
+        const size_t places = c[0] == 3 ? 10 : 8 / c[0], left = (lines + places - 1) / places, size = c[0] == 3 ? 4 : 1;
+        hub_matrix m = {.format = HUB_HQQ, .bits = (uint8_t)c[0], .rows = c[1], .columns = c[4], .first = c[2], .scale_rows = left};
+        m.group = (uint32_t)(axis ? c[5] : groups);
+        m.scale_format = i % 3 == 0 ? HUB_F32 : i % 3 == 1 ? HUB_BF16 : HUB_F16;
+        const size_t element = hub_formats[m.scale_format].bytes, bytes = left * m.group * size;
+        if (axis) m.scale_stride = element;
+        else m.group_stride = element;
+        uint8_t *weights = guarded(bytes), *scales = guarded(groups * element), *zeros = guarded(groups * element);
+        for (size_t k = 0; k < bytes; k++) weights[k] = (uint8_t)next();
+        fill(m.scale_format, scales, groups, element);
+        fill(m.scale_format, zeros, groups, element);
+        m.weights = weights, m.scales = scales, m.zeros = zeros;
+        char name[64];
+        snprintf(name, sizeof name, "hqq %d bits by %d, axis %d", (int)c[0], (int)c[5], (int)axis);
+        products(one, three, scalar, &m, name);
+    }
+    state = before;
+}
+
 static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
     static const size_t shapes[][2] = {{1, 256}, {5, 512}, {16, 256}, {37, 1280}, {64, 2304}};
     static const size_t odd[][2] = {{1, 1}, {5, 7}, {83, 553}, {33, 100}, {20, 300}};
@@ -269,6 +303,7 @@ static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
                 size_t rows = is_float ? odd[i][0] : shapes[i][0], columns = is_float ? odd[i][1] : shapes[i][1];
                 size_t length = transposed ? rows : columns, lines = transposed ? columns : rows;
                 hub_matrix m = {.rows = rows, .columns = columns, .format = (hub_format)format, .transposed = transposed};
+                if (format == HUB_NVFP4) m.factor = 0.7f;
                 m.stride = length / info->block * info->bytes;
                 uint8_t *weights = guarded(lines * m.stride);
                 fill(m.format, weights, lines, m.stride);
@@ -317,6 +352,7 @@ static void formats(hub_team *one, hub_team *three, hub_team *scalar) {
     fp8(one, three, scalar);
     turned(one, three, scalar);
     beside(one, three, scalar);
+    hqq(one, three, scalar);
 }
 
 /// Groups of rows with matrices of their own, in one call and each alone, and their sums.

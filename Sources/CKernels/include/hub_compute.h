@@ -10,18 +10,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// How weights are stored; the rows of formats.def.
+/// How weights are stored; the rows of hub_formats.def.
 typedef enum {
-#define HUB_FORMAT(NAME, ggml, block, bytes) HUB_##NAME,
+#define HUB_FORMAT(NAME, ggml, block, bytes, halves, minima) HUB_##NAME,
 #include "hub_formats.def"
-#undef HUB_FORMAT
     HUB_FORMAT_COUNT
 } hub_format;
 
 typedef struct {
     const char *name;      ///< as llama.cpp and MLX name it: `q4_0`
     int32_t ggml;          ///< the type's number in GGUF; -1 for one that GGUF does not have
-    uint32_t block, bytes; ///< weights in a block, and its bytes; 0 for MLX, whose matrix says both
+    uint32_t block, bytes; ///< weights in a block, and its bytes; 0 for formats whose matrix says both
+    bool has_halves;       ///< whether the halves of 32 columns have scales of their own
+    bool has_minima;       ///< whether a weight is scale * q + minimum
 } hub_format_info;
 extern const hub_format_info hub_formats[HUB_FORMAT_COUNT];
 
@@ -45,7 +46,7 @@ typedef struct {
     // middle; `order` may be there as well.
     // https://github.com/vllm-project/compressed-tensors (pack_quantized.py)
     // INT8: signed bytes with such scales, times `factor`.
-    // NVFP4: 16 bytes of two neighbouring e2m1 numbers each. `scales` are e4m3, a byte for each 16 columns, times `factor`.
+    // NVFP4_APART: 16 bytes of two neighbouring e2m1 numbers each. `scales` are e4m3, a byte for each 16 columns, times `factor`.
     // https://docs.nvidia.com/deeplearning/cudnn/latest/operations/BlockScaling.html
     float factor;
     // FP8 (e4m3, https://arxiv.org/abs/2209.05433): weight = scale * q. A scale belongs to `group` columns, a multiple of

@@ -108,45 +108,38 @@ INLINE void widen_unit(
     }
 }
 
-#define EXACT(NAME, PARTS, OFFSET, HALVES, MINIMA)                                                                     \
+#define WIDEN(NAME, PARTS, OFFSET, HALVES, MINIMA)                                                                     \
     INLINE void widen_##NAME(const hub_tile *t, size_t block, vf *out) {                                               \
         widen_unit(t, block, out, unpack_##NAME, PARTS, OFFSET, HALVES, MINIMA);                                       \
-    }                                                                                                                  \
-    static void exact_##NAME(const hub_tile *t) { exact_tile(t, widen_##NAME, PARTS * HUB_BLOCK); }
-EXACT(Q4_0, 1, 8, false, false)
-EXACT(Q4_1, 1, 0, false, true)
-EXACT(Q5_0, 1, 16, false, false)
-EXACT(Q5_1, 1, 0, false, true)
-EXACT(Q8_0, 1, 128, false, false)
-EXACT(Q2_K, 8, 0, true, true)
-EXACT(Q3_K, 8, 4, true, false)
-EXACT(Q4_K, 8, 0, false, true)
-EXACT(Q5_K, 8, 0, false, true)
-EXACT(Q6_K, 8, 32, true, false)
-EXACT(IQ4_NL, 1, 128, false, false)
-EXACT(IQ4_XS, 8, 128, false, false)
-EXACT(MXFP4, 1, 12, false, false)
-EXACT(MXFP4_APART, 1, 12, false, false)
-EXACT(MLX8, 1, 128, false, true)
-EXACT(MLX4, 1, 0, false, true)
-EXACT(MLXn, 1, 0, false, true)
-EXACT(NVFP4, 1, 12, true, false)
-EXACT(INT8, 1, 128, false, false)
-EXACT(AWQ, 1, 0, false, true)
-EXACT(GPTQ4, 1, 0, false, true)
-EXACT(GPTQ8, 1, 128, false, true)
-static void exact_by_column(const hub_tile *t) {
-    if (t->matrix->format == HUB_AWQ) exact_tile(t, widen_column_AWQ, HUB_BLOCK);
-    else if (t->matrix->bits == 2) exact_tile(t, widen_column_2, HUB_BLOCK);
-    else if (t->matrix->bits == 3) exact_tile(t, widen_column_3, HUB_BLOCK);
-    else if (t->matrix->bits == 4) exact_tile(t, widen_column_4, HUB_BLOCK);
-    else exact_tile(t, widen_column_8, HUB_BLOCK);
+    }
+#define EXACT(NAME, PARTS) static void exact_##NAME(const hub_tile *t) { exact_tile(t, widen_##NAME, (PARTS) * HUB_BLOCK); }
+#define HUB_BLOCKS(NAME, ggml, block, bytes, offset, halves, minima)                                                   \
+    WIDEN(NAME, (block) / HUB_BLOCK, offset, halves, minima)                                                           \
+    EXACT(NAME, (block) / HUB_BLOCK)
+#include "../include/hub_formats.def"
+WIDEN(MXFP4_APART, 1, 12, false, false)
+EXACT(MXFP4_APART, 1)
+WIDEN(MLX8, 1, 128, false, true)
+WIDEN(MLX4, 1, 0, false, true)
+WIDEN(MLXn, 1, 0, false, true)
+WIDEN(NVFP4_APART, 1, 12, true, false)
+WIDEN(INT8, 1, 128, false, false)
+WIDEN(AWQ, 1, 0, false, true)
+WIDEN(GPTQ4, 1, 0, false, true)
+WIDEN(GPTQ8, 1, 128, false, true)
+static void exact_AWQ(const hub_tile *t) {
+    if (hub_goes_by_column(t->matrix)) exact_tile(t, widen_column_AWQ, HUB_BLOCK);
+    else exact_tile(t, widen_AWQ, HUB_BLOCK);
 }
-static void exact_turned(const hub_tile *t) {
-    if (hub_goes_by_column(t->matrix)) exact_by_column(t);
-    else if (t->matrix->format == HUB_AWQ) exact_AWQ(t);
-    else if (t->matrix->bits == 8) exact_GPTQ8(t);
-    else exact_GPTQ4(t);
+static void exact_GPTQ(const hub_tile *t) {
+    const int bits = t->matrix->bits;
+    if (!hub_goes_by_column(t->matrix)) {
+        if (bits == 8) exact_tile(t, widen_GPTQ8, HUB_BLOCK);
+        else exact_tile(t, widen_GPTQ4, HUB_BLOCK);
+    } else if (bits == 2) exact_tile(t, widen_column_2, HUB_BLOCK);
+    else if (bits == 3) exact_tile(t, widen_column_3, HUB_BLOCK);
+    else if (bits == 4) exact_tile(t, widen_column_4, HUB_BLOCK);
+    else exact_tile(t, widen_column_8, HUB_BLOCK);
 }
 /// - blocks: that share a scale.
 INLINE void widen_table4(const hub_tile *t, size_t block, vf *out, const size_t blocks) {
@@ -163,12 +156,6 @@ INLINE void widen_table4(const hub_tile *t, size_t block, vf *out, const size_t 
 }
 INLINE void widen_TABLE4(const hub_tile *t, size_t block, vf *out) { widen_table4(t, block, out, 1); }
 INLINE void widen_TABLE4_2(const hub_tile *t, size_t block, vf *out) { widen_table4(t, block, out, 2); }
-static void exact_TABLE4(const hub_tile *t) {
-    const bool are_two = t->matrix->columns % (2 * HUB_BLOCK) == 0 && t->matrix->group % (2 * HUB_BLOCK) == 0;
-    if (are_two) exact_tile(t, widen_TABLE4_2, 2 * HUB_BLOCK);
-    else exact_tile(t, widen_TABLE4, HUB_BLOCK);
-}
-
 /// Integers by row: what the columns of a group share.
 INLINE tile_group row_group(const hub_tile *t, size_t group) {
     const hub_matrix *m = t->matrix;
@@ -205,22 +192,27 @@ static __attribute__((noinline)) void widen_singly(const hub_tile *t, size_t blo
         for (size_t lane = 0; lane < LANES; lane++) out[i][lane] = hub_single_weight(t->matrix, t->row + lane, from + i);
 }
 static void exact_singly(const hub_tile *t) { exact_tile(t, widen_singly, HUB_BLOCK); }
-#define EXACT_OR_SINGLY(NAME)                                                                                          \
-    static void exact_or_singly_##NAME(const hub_tile *t) {                                                            \
-        if (hub_goes_by_column(t->matrix)) exact_singly(t);                                                            \
-        else exact_##NAME(t);                                                                                          \
-    }
-EXACT_OR_SINGLY(NVFP4)
-EXACT_OR_SINGLY(INT8)
-EXACT_OR_SINGLY(TABLE4)
-
+static void exact_NVFP4_APART(const hub_tile *t) {
+    if (hub_goes_by_column(t->matrix)) exact_singly(t);
+    else exact_tile(t, widen_NVFP4_APART, HUB_BLOCK);
+}
+static void exact_INT8(const hub_tile *t) {
+    if (hub_goes_by_column(t->matrix)) exact_singly(t);
+    else exact_tile(t, widen_INT8, HUB_BLOCK);
+}
+static void exact_TABLE4(const hub_tile *t) {
+    const bool are_two = t->matrix->columns % (2 * HUB_BLOCK) == 0 && t->matrix->group % (2 * HUB_BLOCK) == 0;
+    if (hub_goes_by_column(t->matrix)) exact_singly(t);
+    else if (are_two) exact_tile(t, widen_TABLE4_2, 2 * HUB_BLOCK);
+    else exact_tile(t, widen_TABLE4, HUB_BLOCK);
+}
 static void exact_MLX(const hub_tile *t) {
     const hub_matrix *m = t->matrix;
     if (hub_goes_by_column(m) && (m->group % HUB_BLOCK || m->columns % HUB_BLOCK)) exact_singly(t);
     else if (m->order) exact_ordered(t);
-    else if (t->matrix->bits == 4) exact_MLX4(t);
-    else if (t->matrix->bits == 8) exact_MLX8(t);
-    else exact_MLXn(t);
+    else if (m->bits == 4) exact_tile(t, widen_MLX4, HUB_BLOCK);
+    else if (m->bits == 8) exact_tile(t, widen_MLX8, HUB_BLOCK);
+    else exact_tile(t, widen_MLXn, HUB_BLOCK);
 }
 
 /// A number of a float format.

@@ -79,19 +79,8 @@ INLINE void fast_tile(
     static void fast_##NAME(const hub_tile *t) {                                                                       \
         fast_tile(t, unpack_##NAME, BYTES_##NAME, PARTS, OFFSET, HALVES, MINIMA, false);                               \
     }
-FAST(Q4_0, 1, 8, false, false)
-FAST(Q4_1, 1, 0, false, true)
-FAST(Q5_0, 1, 16, false, false)
-FAST(Q5_1, 1, 0, false, true)
-FAST(Q8_0, 1, 128, false, false)
-FAST(Q2_K, 8, 0, true, true)
-FAST(Q3_K, 8, 4, true, false)
-FAST(Q4_K, 8, 0, false, true)
-FAST(Q5_K, 8, 0, false, true)
-FAST(Q6_K, 8, 32, true, false)
-FAST(IQ4_NL, 1, 128, false, false)
-FAST(IQ4_XS, 8, 128, false, false)
-FAST(MXFP4, 1, 12, false, false)
+#define HUB_BLOCKS(NAME, ggml, block, bytes, offset, halves, minima) FAST(NAME, (block) / HUB_BLOCK, offset, halves, minima)
+#include "../include/hub_formats.def"
 static void fast_MXFP4_APART(const hub_tile *t) { fast_tile(t, unpack_MXFP4_APART, BYTES_MXFP4_APART, 1, 12, false, false, true); }
 FAST(MLX8, 1, 128, false, true)
 FAST(MLXn, 1, 0, false, true)
@@ -103,9 +92,9 @@ static void fast_MLX(const hub_tile *t) {
     else fast_MLXn(t);
 }
 
-static void fast_NVFP4(const hub_tile *t) {
-    if (t->matrix->columns % 256 == 0) fast_tile(t, unpack_NVFP4_8, BYTES_NVFP4, 8, 12, true, false, true);
-    else fast_tile(t, unpack_NVFP4, BYTES_NVFP4, 1, 12, true, false, true);
+static void fast_NVFP4_APART(const hub_tile *t) {
+    if (t->matrix->columns % 256 == 0) fast_tile(t, unpack_NVFP4_APART_8, BYTES_NVFP4_APART, 8, 12, true, false, true);
+    else fast_tile(t, unpack_NVFP4_APART, BYTES_NVFP4_APART, 1, 12, true, false, true);
 }
 static void fast_INT8(const hub_tile *t) {
     // Scales of whole rows, as usual, are read once for eight blocks.

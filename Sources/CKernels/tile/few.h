@@ -1,7 +1,7 @@
 // Products of a tile with few rows of 8-bit activations, as when a text is continued: each weight is read once, so memory is
 // the limit, and what is done to a weight counts.
 #pragma once
-#include "unpack.h"
+#include "unpack_grids.h"
 
 /// Four columns of activations in every lane.
 INLINE vu same_four(const int8_t *q) {
@@ -75,9 +75,8 @@ INLINE void fast_block(
 
 /// Bytes of 32 columns of an output, by format; 0 where that depends on the matrix.
 enum {
-#define HUB_FORMAT(NAME, ggml, block, bytes) BYTES_##NAME = (bytes) * HUB_BLOCK / (block ? block : 1),
+#define HUB_FORMAT(NAME, ggml, block, bytes, halves, minima) BYTES_##NAME = (bytes) * HUB_BLOCK / (block ? block : 1),
 #include "../include/hub_formats.def"
-#undef HUB_FORMAT
     BYTES_MLX4 = 16,
     BYTES_MLX8 = 32,
     BYTES_MLXn = 0,
@@ -95,7 +94,7 @@ INLINE void fast_few(
     // The tile's rows lie side by side, and so do those of the tiles to come.
     const uint8_t *next = (const uint8_t *)t->matrix->weights + t->row * t->matrix->stride + t->ahead;
     const size_t each = t->block_bytes * (size_t)parts;
-    const size_t scales = t->row * t->scale_stride + t->ahead / t->matrix->stride * t->scale_stride;
+    const size_t scales = t->scale_stride ? (t->row + t->ahead / t->matrix->stride) * t->scale_stride : 0;
     for (size_t block = 0; block < t->blocks; block += (size_t)parts, next += each) {
         tile_raw raw;
         if (t->scale_stride) {

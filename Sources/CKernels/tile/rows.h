@@ -4,19 +4,11 @@
 // Layouts: https://github.com/ggml-org/llama.cpp/blob/master/ggml/src/ggml-common.h,
 // https://ml-explore.github.io/mlx/build/html/python/_autosummary/mlx.core.quantize.html
 #pragma once
-#include "scales.h"
-
-typedef struct {
-    int8_t q[HUB_BLOCK];
-    float scale[2], minimum[2];
-} hub_row_block;
+#include "row_grids.h"
 
 /// The values of IQ4's 16 codes.
 static const int8_t hub_iq4_values[16] = {
     -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-
-/// The values of e2m1's 16 codes, twice as large.
-static const int8_t hub_fp4_values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 /// Scale and minimum `j` of a block of Q4_K or Q5_K, 6 bits each.
 static inline void hub_k4_scale(const uint8_t *s, size_t j, int *scale, int *minimum) {
@@ -35,7 +27,7 @@ static inline int hub_q3_scale(const uint8_t *s, size_t i) {
     return (low | (s[8 + i % 4] >> 2 * (i / 4) & 3) << 4) - 32;
 }
 
-static inline void hub_row_mlx(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+static inline void hub_row_MLX(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
     const uint8_t *at = (const uint8_t *)m->weights + row * m->stride + block * 4 * m->bits;
     size_t index = row * (m->columns / m->group) + block * HUB_BLOCK / m->group;
     float scale = hub_scale_at(m->scale_format, m->scales, index);
@@ -58,7 +50,7 @@ static inline void hub_row_mlx(const hub_matrix *m, size_t row, size_t block, hu
     b->minimum[0] = b->minimum[1] = minimum;
 }
 
-static inline void hub_row_mxfp4_apart(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+static inline void hub_row_MXFP4_APART(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
     const uint8_t *at = (const uint8_t *)m->weights + row * m->stride + block * 16;
     for (int i = 0; i < HUB_BLOCK; i++) b->q[i] = hub_fp4_values[at[i / 2] >> 4 * (i % 2) & 15];
     b->scale[0] = b->scale[1] = hub_load_exponent((const uint8_t *)m->scales + row * (m->columns / HUB_BLOCK) + block);
@@ -89,14 +81,14 @@ static inline void hub_row_turned(const hub_matrix *m, size_t row, size_t block,
     b->minimum[0] = b->minimum[1] = b->scale[0] * (float)(offset - hub_turned_zero(m, output, group));
 }
 
-static inline void hub_row_int8(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+static inline void hub_row_INT8(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
     memcpy(b->q, (const uint8_t *)m->weights + row * m->stride + block * HUB_BLOCK, HUB_BLOCK);
     const size_t index = row * (m->columns / m->group) + block * HUB_BLOCK / m->group;
     b->scale[0] = b->scale[1] = hub_scale_at(m->scale_format, m->scales, index) * m->factor;
     memset(b->minimum, 0, sizeof b->minimum);
 }
 
-static inline void hub_row_nvfp4(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+static inline void hub_row_NVFP4_APART(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
     const uint8_t *at = (const uint8_t *)m->weights + row * m->stride + block * 16;
     for (int i = 0; i < HUB_BLOCK; i++) b->q[i] = hub_fp4_values[at[i / 2] >> 4 * (i % 2) & 15];
     // The numbers are stored twice as large.
@@ -105,46 +97,111 @@ static inline void hub_row_nvfp4(const hub_matrix *m, size_t row, size_t block, 
     memset(b->minimum, 0, sizeof b->minimum);
 }
 
+static inline void hub_row_AWQ(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) { hub_row_turned(m, row, block, b); }
+static inline void hub_row_GPTQ(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) { hub_row_turned(m, row, block, b); }
+
+// HQQ (https://github.com/mobiusml/hqq, hqq/core/quantize.py): weight = scale * (q - zero), of which `zeros` are numbers like `scales`.
+// Weights are counted over the rows of the whole. `group` of them make a line, and as many lines are packed into one as it has
+// places for `bits` bits, the first line in the highest: `scale_rows` are left, of bytes, or of words for 3 bits. A scale belongs
+// to a line, `scale_stride` bytes from the next line's, or to a column of lines, `group_stride` bytes from the next column's; the
+// other one is 0. `stride` is 0.
+
+/// Where a weight is: a line and a column of it.
+typedef struct { size_t line, column; } hub_hqq_position;
+static inline hub_hqq_position hub_hqq_place(const hub_matrix *m, size_t row, size_t column) {
+    const size_t index = (m->first + row) * m->columns + column;
+    return (hub_hqq_position){index / m->group, index % m->group};
+}
+static inline int hub_hqq_code(const hub_matrix *m, hub_hqq_position at) {
+    const size_t index = at.line % m->scale_rows * m->group + at.column, place = at.line / m->scale_rows;
+    const uint8_t *words = m->weights;
+    if (m->bits == 3) return (int)(hub_load_u32(words + 4 * index) >> (27 - 3 * place) & 7);
+    return words[index] >> (8 - m->bits * (place + 1)) & ((1 << m->bits) - 1);
+}
+/// A scale or a zero.
+static inline float hub_hqq_number(const hub_matrix *m, const void *numbers, hub_hqq_position at) {
+    const uint8_t *start = numbers;
+    return hub_scale_at(m->scale_format, start + at.line * m->scale_stride + at.column * m->group_stride, 0);
+}
+static inline void hub_row_HQQ(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+    hub_hqq_position at = hub_hqq_place(m, row, block * HUB_BLOCK);
+    const int offset = m->bits == 8 ? 128 : 0;
+    const float scale = hub_hqq_number(m, m->scales, at);
+    float minimum = -(hub_hqq_number(m, m->zeros, at) * scale);
+    if (offset) minimum = __builtin_fmaf((float)offset, scale, minimum);
+    for (size_t i = 0; i < HUB_BLOCK; i++, at.column++) b->q[i] = (int8_t)(hub_hqq_code(m, at) - offset);
+    b->scale[0] = b->scale[1] = scale;
+    b->minimum[0] = b->minimum[1] = minimum;
+}
+
+// Of matrices that go by column: which do, and a weight.
+
+
+/// Whether groups of columns are not whole blocks.
+static inline bool hub_has_odd_groups(const hub_matrix *m) { return m->group % HUB_BLOCK || m->columns % HUB_BLOCK; }
+static inline bool hub_is_by_column_MLX(const hub_matrix *m) { return !m->biases && (m->order || hub_has_odd_groups(m)); }
+static inline bool hub_is_by_column_MXFP4_APART(const hub_matrix *m) {
+    (void)m;
+    return false;
+}
+static inline bool hub_is_by_column_INT8(const hub_matrix *m) { return hub_has_odd_groups(m); }
+static inline bool hub_is_by_column_TABLE4(const hub_matrix *m) { return hub_has_odd_groups(m); }
+static inline bool hub_is_by_column_NVFP4_APART(const hub_matrix *m) { return m->columns % HUB_BLOCK; }
+static inline bool hub_is_by_column_GPTQ(const hub_matrix *m) {
+    return m->order || hub_has_odd_groups(m) || (m->bits != 4 && m->bits != 8);
+}
+static inline bool hub_is_by_column_AWQ(const hub_matrix *m) { return hub_is_by_column_GPTQ(m); }
+
+/// Where lines are not parts of rows in whole blocks, or share no scale.
+static inline bool hub_is_by_column_HQQ(const hub_matrix *m) { return m->group_stride || m->group % HUB_BLOCK || m->columns % m->group; }
+static inline float hub_weight_HQQ(const hub_matrix *m, size_t row, size_t column) {
+    const hub_hqq_position at = hub_hqq_place(m, row, column);
+    return hub_hqq_number(m, m->scales, at) * ((float)hub_hqq_code(m, at) - hub_hqq_number(m, m->zeros, at));
+}
+
+static inline const uint8_t *hub_row_start(const hub_matrix *m, size_t row) { return (const uint8_t *)m->weights + row * m->stride; }
+/// The scale of an integer by row.
+static inline float hub_integer_scale(const hub_matrix *m, size_t row, size_t group) {
+    return hub_scale_at(m->scale_format, m->scales, row * (m->columns / m->group) + group);
+}
+static inline float hub_weight_MLX(const hub_matrix *m, size_t row, size_t column) {
+    const size_t group = hub_group_at(m, column);
+    const int code = hub_stream_at(hub_row_start(m, row), 4, m->bits, column);
+    return hub_integer_scale(m, row, group) * (float)(code - hub_row_zero(m, row, group));
+}
+static inline float hub_weight_INT8(const hub_matrix *m, size_t row, size_t column) {
+    return hub_integer_scale(m, row, hub_group_at(m, column)) * m->factor * (float)(int8_t)hub_row_start(m, row)[column];
+}
+/// The code of two in a byte, the first in the lower half.
+static inline float hub_fp4_at(const hub_matrix *m, size_t row, size_t column) {
+    return (float)hub_fp4_values[hub_row_start(m, row)[column / 2] >> 4 * (column % 2) & 15];
+}
+static inline float hub_weight_NVFP4_APART(const hub_matrix *m, size_t row, size_t column) {
+    const uint8_t *scale = (const uint8_t *)m->scales + row * (m->columns / 16) + column / 16;
+    return hub_load_fp8(scale) * 0x1p120f * (0.5f * m->factor) * hub_fp4_at(m, row, column);
+}
+static inline float hub_weight_MXFP4_APART(const hub_matrix *m, size_t row, size_t column) {
+    const uint8_t *scale = (const uint8_t *)m->scales + row * (m->columns / HUB_BLOCK) + column / HUB_BLOCK;
+    return hub_load_exponent(scale) * hub_fp4_at(m, row, column);
+}
+static inline float hub_weight_TABLE4(const hub_matrix *m, size_t row, size_t column) {
+    const size_t code = hub_row_start(m, row)[column / 2] >> 4 * (1 - column % 2) & 15;
+    return hub_load_f32((const uint8_t *)m->table + 4 * code) * hub_table_scale(m, row, column);
+}
+static inline float hub_weight_AWQ(const hub_matrix *m, size_t row, size_t column) { return hub_turned_weight(m, row, column); }
+static inline float hub_weight_GPTQ(const hub_matrix *m, size_t row, size_t column) { return hub_turned_weight(m, row, column); }
+
 /// A weight of a matrix that hub_is_single.
 static inline float hub_single_weight(const hub_matrix *m, size_t row, size_t column) {
-    const uint8_t *at = (const uint8_t *)m->weights + row * m->stride, *scales = m->scales;
-    const size_t group = hub_group_at(m, column), index = row * (m->columns / m->group) + group;
     switch (m->format) {
-    case HUB_MLX:
-        return hub_scale_at(m->scale_format, scales, index)
-            * (float)(hub_stream_at(at, 4, m->bits, column) - hub_row_zero(m, row, group));
-    case HUB_INT8: return hub_scale_at(m->scale_format, scales, index) * m->factor * (float)(int8_t)at[column];
-    case HUB_NVFP4:
-        return hub_load_fp8(scales + index) * 0x1p120f * (0.5f * m->factor)
-            * (float)hub_fp4_values[at[column / 2] >> 4 * (column % 2) & 15];
-    case HUB_TABLE4:
-        return hub_load_f32((const uint8_t *)m->table + 4 * (at[column / 2] >> 4 * (1 - column % 2) & 15))
-            * hub_table_scale(m, row, column);
-    default: return hub_turned_weight(m, row, column);
+#define HUB_PACKED(NAME, block, bytes, halves, minima)                                                                 \
+    case HUB_##NAME: return hub_weight_##NAME(m, row, column);
+#include "../include/hub_formats.def"
+    default: return hub_weight_TABLE4(m, row, column);
     }
 }
 
-static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
-    if (m->format == HUB_MLX) {
-        hub_row_mlx(m, row, block, b);
-        return;
-    }
-    if (m->format == HUB_MXFP4_APART) {
-        hub_row_mxfp4_apart(m, row, block, b);
-        return;
-    }
-    if (m->format == HUB_INT8) {
-        hub_row_int8(m, row, block, b);
-        return;
-    }
-    if (m->format == HUB_NVFP4) {
-        hub_row_nvfp4(m, row, block, b);
-        return;
-    }
-    if (hub_is_turned(m->format)) {
-        hub_row_turned(m, row, block, b);
-        return;
-    }
+static inline void hub_row_of_blocks(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
     const hub_format_info *info = &hub_formats[m->format];
     size_t each = info->block / HUB_BLOCK, part = block % each, n = part / 4, j = part % 4;
     const uint8_t *at = (const uint8_t *)m->weights + row * m->stride + block / each * info->bytes;
@@ -241,6 +298,15 @@ static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block,
         }
         b->scale[0] = b->scale[1] = hub_load_exponent(at);
         break;
-    default: memset(b, 0, sizeof *b); // float formats have no blocks
+    default: hub_row_of_grid(m, at, part, b);
+    }
+}
+
+static inline void hub_row_unpack(const hub_matrix *m, size_t row, size_t block, hub_row_block *b) {
+    switch (m->format) {
+#define HUB_PACKED(NAME, each, bytes, halves, minima)                                                                  \
+    case HUB_##NAME: hub_row_##NAME(m, row, block, b); return;
+#include "../include/hub_formats.def"
+    default: hub_row_of_blocks(m, row, block, b);
     }
 }

@@ -6,3 +6,4 @@
 #pragma once
 #include "exact.h"
 #include "fast.h"
+#include "hqq.h"

@@ -3,7 +3,7 @@
 //
 // The bytes come as words or as pieces. Words: vector w[c] has columns 4c to 4c + 3 of each row in the row's lane, ready
 // for many rows of activations. Pieces: 16 bytes of a row stay together (load_pieces says which rows share a vector);
-// w[0..3] have columns 0 to 15, w[4..7] columns 16 to 31 (MLX4, MXFP4_APART, NVFP4: even and odd ones). Few rows of activations take less
+// w[0..3] have columns 0 to 15, w[4..7] columns 16 to 31 (MLX4, MXFP4_APART, NVFP4_APART: even and odd ones). Few rows of activations take less
 // time to add up a row's words after the product than to turn all weights before it.
 //
 // A format is unpacked in units of some blocks: `block` is a unit's first, and `part` a block's place in it, a constant
@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
     vu head[4], q[16], high[8];
     vf d, m;
+    tile_block unit[8]; // of types that are unpacked a block of 256 columns at a time
 } tile_raw;
 
 /// Where a block of `bytes` of the tile's first row begins.
@@ -292,7 +293,7 @@ INLINE void unpack_MXFP4_APART(
 }
 
 /// - parts: blocks of a unit, whose scales are read at once if they are eight.
-INLINE void unpack_nvfp4(const hub_tile *t, size_t block, int part, const int parts, const bool pieces, tile_raw *raw, tile_block *b) {
+INLINE void unpack_nvfp4_apart(const hub_tile *t, size_t block, int part, const int parts, const bool pieces, tile_raw *raw, tile_block *b) {
     paired_nibbles(t, place(t, block + (size_t)part, 16), pieces, b);
     fp4(b);
     const size_t stride = t->matrix->columns / 16;
@@ -309,11 +310,11 @@ INLINE void unpack_nvfp4(const hub_tile *t, size_t block, int part, const int pa
         b->d[half] = e4m3 * (vf)0x1p120f * (vf)(0.5f * t->matrix->factor);
     }
 }
-INLINE void unpack_NVFP4(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
-    unpack_nvfp4(t, block, part, 1, pieces, raw, b);
+INLINE void unpack_NVFP4_APART(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
+    unpack_nvfp4_apart(t, block, part, 1, pieces, raw, b);
 }
-INLINE void unpack_NVFP4_8(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
-    unpack_nvfp4(t, block, part, 8, pieces, raw, b);
+INLINE void unpack_NVFP4_APART_8(const hub_tile *t, size_t block, int part, const bool pieces, tile_raw *raw, tile_block *b) {
+    unpack_nvfp4_apart(t, block, part, 8, pieces, raw, b);
 }
 
 /// MLX's scales or biases of the tile's rows for a block.

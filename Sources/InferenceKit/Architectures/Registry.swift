@@ -26,9 +26,7 @@ enum Architectures {
     ]
 
     /// The ways of packing weights in safetensors that run.
-    static let methods: Set<QuantizationConfiguration.Method> = [
-        .mlx, .fp8, .mxfp4, .awq, .gptq, .modelOpt, .compressedTensors, .bitsAndBytes,
-    ]
+    static let methods = Set(QuantizationConfiguration.Method.allCases).subtracting([.other])
     /// The layouts that run, of methods with several.
     private static let formats: [QuantizationConfiguration.Method: Set<String>] = [
         .awq: ["gemm"], .gptq: ["gptq", "gptq_v2"],

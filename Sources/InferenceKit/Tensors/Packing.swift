@@ -1,3 +1,4 @@
+import HubCore
 import ModelFormats
 
 /// How a matrix of safetensors is packed: what the stored tensors beside its weights say, for a configuration names the
@@ -14,6 +15,8 @@ struct Packing: Sendable, Hashable {
         case gptq
         /// e2m1 with an e4m3 scale for each 16 columns and one for all.
         case nvfp4
+        /// Blocks of GGUF with an e4m3 scale for each 16 columns, and a number for all that is a tensor of its own.
+        case nvfp4Blocks
         /// e2m1 with an exponent for each 32 columns.
         case mxfp4
         /// Words of some bits with scales and zeros by groups of columns.
@@ -22,7 +25,12 @@ struct Packing: Sendable, Hashable {
         case int8
         /// Codes of a table of 16 numbers, with scales by groups of weights.
         case table4
+        /// Codes of lines of weights, with scales and zeros for lines or for their columns.
+        case hqq
     }
+
+    /// What names of packed weights end in, where others end in `.weight`.
+    static let endings = [".qweight", ".weight_packed", ".W_q"]
 
     let method: Method
     /// The name without `.weight`.
@@ -41,6 +49,10 @@ struct Packing: Sendable, Hashable {
         func first(_ endings: String...) -> String? { endings.lazy.map { stem + $0 }.first(where: list.has) }
         let endings: [String]
         switch type {
+        case _ where list.has(stem + ".scale") && list.has(stem + ".zero"):
+            (method, self.scales, endings) = (.hqq, stem + ".scale", PackedKind.hqq.companions)
+        case Self.nvfp4Blocks where list.has(stem + ".scale"):
+            (method, self.scales, endings) = (.nvfp4Blocks, stem + ".scale", [".scale", ".input_scale"])
         case TensorDataType.u32.rawValue:
             guard let scales = first(".scales") else { return nil }
             (method, self.scales, endings) = (.mlx, scales, [".scales", ".biases"])
@@ -76,6 +88,9 @@ struct Packing: Sendable, Hashable {
         companions = endings.map { stem + $0 }.filter(list.has)
     }
 
+    /// GGUF's name of the type.
+    static let nvfp4Blocks = "NVFP4"
+
     /// Scales of activations and of cached keys and values, which are computed in float here.
     private static let unused = [
         ".input_scale", ".input_zero_point", ".input_global_scale", ".activation_scale", ".output_scale",
@@ -89,5 +104,30 @@ struct Packing: Sendable, Hashable {
     /// Whether a tensor scales cached keys, values or queries of attention.
     static func isOfCache(_ name: String) -> Bool {
         [".k_scale", ".v_scale", ".q_scale", ".k_zero_point", ".v_zero_point"].contains(where: name.hasSuffix)
+    }
+}
+
+extension TensorSource {
+    /// A packed matrix, as it lies in the file.
+    ///
+    /// - Parameter stack: the matrices of the same shape that it consists of, one above the other.
+    /// - Throws: ``ErrorCode/malformedModel`` for tensors that are missing or have other shapes,
+    ///   ``ErrorCode/unsupportedModel`` for what there are no kernels for.
+    func packed(_ tensor: StoredTensor, _ packing: Packing, _ stack: Int, rows: Int, columns: Int) throws(AIError)
+        -> WeightMatrix
+    {
+        switch packing.method {
+        case .mlx: try mlx(tensor, packing, stack, rows: rows, columns: columns)
+        case .float8: try float8(tensor, packing, stack, rows: rows, columns: columns)
+        case .awq: try awq(tensor, packing, rows: rows, columns: columns)
+        case .gptq: try gptq(tensor, packing, rows: rows, columns: columns)
+        case .nvfp4: try nvfp4(tensor, packing, rows: rows, columns: columns)
+        case .nvfp4Blocks: try nvfp4Blocks(tensor, packing, stack, rows: rows, columns: columns)
+        case .mxfp4: try mxfp4(tensor, packing, rows: rows, columns: columns)
+        case .integers: try integers(tensor, packing, rows: rows, columns: columns)
+        case .int8: try int8(tensor, packing, rows: rows, columns: columns)
+        case .hqq: try hqq(tensor, packing, rows: rows, columns: columns)
+        case .table4: try table4(tensor, packing, rows: rows, columns: columns)
+        }
     }
 }

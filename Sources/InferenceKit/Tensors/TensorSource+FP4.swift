@@ -15,13 +15,32 @@ extension TensorSource {
         try check(scales, are: [.u8, .f8E4M3])
         let (factor, divisor) = (packing.stem + ".weight_scale_2", packing.stem + ".weight_global_scale")
         var layout = hub_matrix()
-        layout.format = HUB_NVFP4
+        layout.format = HUB_NVFP4_APART
         layout.group = 16
         layout.factor = list.has(factor) ? try number(factor) : 1 / (try number(divisor))
         guard layout.factor.isFinite else {
             throw .malformed(path(tensor), "the scale of tensor \"\(tensor.name)\" is not a finite number")
         }
         return try pairs(tensor, scales, layout, rows: rows, columns: columns)
+    }
+
+    /// NVFP4 of GGUF, where llama.cpp's converter puts ModelOpt's `weight_scale_2` beside the weights: a float32, or one for each
+    /// expert. https://github.com/ggml-org/llama.cpp/blob/master/src/llama-model.cpp
+    func nvfp4Blocks(_ tensor: StoredTensor, _ packing: Packing, _ stack: Int, rows: Int, columns: Int)
+        throws(AIError) -> WeightMatrix
+    {
+        try check(tensor, [rows, columns])
+        var layout = try blocks(tensor, HUB_NVFP4, rows: rows, columns: columns)
+        let scales = try list.find(packing.scales)
+        guard scales.type == TensorDataType.f32.rawValue, [1, stack].contains(scales.elementCount) else {
+            throw .malformed(
+                path(scales),
+                "tensor \"\(scales.name)\" has the shape \(scales.shape) and the type \(scales.type), not \(stack) float32 numbers"
+            )
+        }
+        layout.scales = UnsafeRawPointer(try address(scales))
+        layout.scale_rows = rows / scales.elementCount
+        return try matrix(layout, of: [tensor, scales]).rows(0..<rows)
     }
 
     /// MXFP4: exponents of `[rows, columns / 32]`.

@@ -3,27 +3,6 @@ import HubCore
 import ModelFormats
 
 extension TensorSource {
-    /// A packed matrix, as it lies in the file.
-    ///
-    /// - Parameter stack: the matrices of the same shape that it consists of, one above the other.
-    /// - Throws: ``ErrorCode/malformedModel`` for tensors that are missing or have other shapes,
-    ///   ``ErrorCode/unsupportedModel`` for what there are no kernels for.
-    func packed(_ tensor: StoredTensor, _ packing: Packing, _ stack: Int, rows: Int, columns: Int) throws(AIError)
-        -> WeightMatrix
-    {
-        switch packing.method {
-        case .mlx: try mlx(tensor, packing, stack, rows: rows, columns: columns)
-        case .float8: try float8(tensor, packing, stack, rows: rows, columns: columns)
-        case .awq: try awq(tensor, packing, rows: rows, columns: columns)
-        case .gptq: try gptq(tensor, packing, rows: rows, columns: columns)
-        case .nvfp4: try nvfp4(tensor, packing, rows: rows, columns: columns)
-        case .mxfp4: try mxfp4(tensor, packing, rows: rows, columns: columns)
-        case .integers: try integers(tensor, packing, rows: rows, columns: columns)
-        case .int8: try int8(tensor, packing, rows: rows, columns: columns)
-        case .table4: try table4(tensor, packing, rows: rows, columns: columns)
-        }
-    }
-
     /// Scales as the kernels read them.
     func scaleFormat(_ scales: StoredTensor) throws(AIError) -> hub_format {
         guard let format = WeightFormats.named[scales.type], WeightFormats.isFloat(format) else {

@@ -71,20 +71,31 @@ struct TensorSource: Sendable {
         }
         // PyTorch stores a matrix that was transposed without a copy in the order of its columns.
         let isTransposed = isTransposed != tensor.isTransposed
+        guard !isTransposed || WeightFormats.isFloat(format) else {
+            throw .unsupported(file.path, "turned \(tensor.type) weights (tensor \"\(name)\") cannot be run yet")
+        }
+        var layout = try blocks(
+            tensor, format, rows: isTransposed ? columns : rows, columns: isTransposed ? rows : columns)
+        (layout.rows, layout.columns, layout.transposed) = (rows, columns, isTransposed)
+        return WeightMatrix(layout, in: [file])
+    }
+
+    /// Stored rows of whole blocks; numbers of a float format are blocks of one.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for rows that end in the midst of a block.
+    func blocks(_ tensor: StoredTensor, _ format: hub_format, rows: Int, columns: Int) throws(AIError) -> hub_matrix
+    {
         let info = hub_info(format)
-        let (length, block) = (isTransposed ? rows : columns, Int(info.block))
-        guard length % block == 0, !isTransposed || WeightFormats.isFloat(format) else {
+        guard columns % Int(info.block) == 0 else {
             throw .malformed(
-                file.path, "tensor \"\(name)\": rows of \(length) are not whole blocks of \(tensor.type)")
+                path(tensor),
+                "tensor \"\(tensor.name)\": rows of \(columns) are not whole blocks of \(tensor.type)")
         }
         var layout = hub_matrix()
         layout.weights = UnsafeRawPointer(try address(tensor))
-        layout.stride = length / block * Int(info.bytes)
-        layout.rows = rows
-        layout.columns = columns
-        layout.format = format
-        layout.transposed = isTransposed
-        return WeightMatrix(layout, in: [file])
+        layout.stride = columns / Int(info.block) * Int(info.bytes)
+        (layout.rows, layout.columns, layout.format, layout.factor) = (rows, columns, format, 1)
+        return layout
     }
 
     /// A tensor of this shape as a matrix, its first dimension by the others.

@@ -59,7 +59,12 @@ struct WeightMatrix: Sendable {
         if layout.format == HUB_MXFP4_APART {
             part.scales = layout.scales + range.lowerBound * (layout.columns / 32)
         }
-        if layout.format == HUB_NVFP4 { part.scales = layout.scales + range.lowerBound * (layout.columns / 16) }
+        if layout.format == HUB_NVFP4_APART { part.scales = layout.scales + range.lowerBound * (layout.columns / 16) }
+        // A number of each expert, or one for all.
+        if layout.format == HUB_NVFP4, let scales = layout.scales {
+            let index = part.first / layout.scale_rows
+            part.factor = scales.loadUnaligned(fromByteOffset: index * MemoryLayout<Float>.stride, as: Float.self)
+        }
         return WeightMatrix(part, in: files, memory: memory)
     }
 

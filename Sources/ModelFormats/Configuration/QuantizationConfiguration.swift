@@ -3,7 +3,7 @@ import HubCore
 /// The quantisation of the weights.
 package struct QuantizationConfiguration: Sendable, Hashable {
     /// The packing method.
-    package enum Method: String, Sendable, Hashable {
+    package enum Method: String, CaseIterable, Sendable, Hashable {
         case mlx = "MLX"
         case gptq = "GPTQ"
         case awq = "AWQ"
@@ -12,6 +12,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         case compressedTensors = "compressed-tensors"
         case mxfp4 = "MXFP4"
         case modelOpt = "ModelOpt"
+        case hqq = "HQQ"
         /// Unknown here.
         case other
     }
@@ -141,12 +142,18 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         case "modelopt", "modelopt_fp4":
             method = .modelOpt
             algorithm = other.optionalText("quant_algo")
+        case "hqq": method = .hqq
         default: method = .other
         }
+        // HQQ's may be settings for each kind of layer instead.
+        let inner = try other.object("quant_config")?.object("weight_quant_params")
+        bits = bits ?? inner?.optionalCount("nbits")
         if method != .other, other.has("bits") { bits = try other.count("bits", in: Self.bitWidths) }
         self.bits = bits
         // -1 is the whole row.
-        groupSize = try other.isMinusOne("group_size") ? nil : other.count("group_size")
+        groupSize =
+            try other.isMinusOne("group_size")
+            ? nil : other.count("group_size") ?? inner?.optionalCount("group_size")
         blockSize = try Self.blockSize(other, weights)
         let said: String? =
             switch method {

@@ -44,7 +44,7 @@ package struct GGUFTensorType: Sendable, Hashable {
         22: .init("IQ2_S", 256, 82, halves: [0]), 23: .init("IQ4_XS", 256, 136, halves: [0]),
         29: .init("IQ1_M", 256, 56), 34: .init("TQ1_0", 256, 54, halves: [52]),
         35: .init("TQ2_0", 256, 66, halves: [64]), 39: .init("MXFP4", 32, 17), 40: .init("NVFP4", 64, 36),
-        41: .init("Q1_0", 128, 18, halves: [0]),
+        41: .init("Q1_0", 128, 18, halves: [0]), 42: .init("Q2_0", 64, 18, halves: [0]),
         4: .init("Q4_2", 16, 10, isCurrent: false), 5: .init("Q4_3", 16, 12, isCurrent: false),
         31: .init("Q4_0_4_4", 32, 18, isCurrent: false), 32: .init("Q4_0_4_8", 32, 18, isCurrent: false),
         33: .init("Q4_0_8_8", 32, 18, isCurrent: false), 36: .init("IQ4_NL_4_4", 32, 18, isCurrent: false),

@@ -82,18 +82,19 @@ private struct TensorGrouping {
     /// Packed weights with missing companions: the unpacked shape is unknown.
     private func incomplete(_ index: Int) -> ModelTensor {
         let name = stored[index].name
-        let ending = [".qweight", ".weight_packed", ".weight", "_blocks"].first(where: name.hasSuffix) ?? ""
+        let kind = PackedKind.all.first { $0.base(name) != nil }
+        let ending = ([".qweight", ".weight_packed", ".weight"] + PackedKind.all.map(\.ending)).first(where: name.hasSuffix) ?? ""
         let base = String(name.dropLast(ending.count))
         let beside = beside(
             base,
             [
-                ".scales", ".biases", ".qzeros", ".g_idx", ".SCB", ".weight_format", "_scales", ".weight_shape",
+                ".scales", ".biases", ".qzeros", ".g_idx", ".SCB", ".weight_format", ".weight_shape",
                 ".weight.absmax", ".weight.quant_map", ".weight.nested_absmax", ".weight.nested_quant_map",
                 ".weight.quant_state.bitsandbytes__nf4", ".weight.quant_state.bitsandbytes__fp4", ".weight_scale_2",
                 ".input_scale", ".weight_zero_point",
-            ])
+            ] + (kind?.companions ?? []))
         return made(
-            ending == "_blocks" ? base : base + ".weight", index, shape: nil, elements: stored[index].elementCount,
+            base + (kind?.meaning ?? ".weight"), index, shape: nil, elements: stored[index].elementCount,
             stored[index].type, beside)
     }
 
@@ -107,7 +108,7 @@ private struct TensorGrouping {
         if let base = base(".weight") { return besideScales(index, base) }
         if let base = base(".qweight") { return integerColumns(index, base) }
         if let base = base(".weight_packed") { return compressed(index, base) }
-        return base("_blocks").flatMap { blocks(index, $0) }
+        return PackedKind.all.lazy.compactMap { named(index, $0) }.first
     }
 
     /// - Parameter companions: full names of possible companions.
@@ -242,12 +243,16 @@ private struct TensorGrouping {
                 ]))
     }
 
-    /// Microscaling: two 4-bit numbers per byte, a scale per 32.
-    private func blocks(_ index: Int, _ base: String) -> ModelTensor? {
+    /// Those whose names tell how they are packed.
+    private func named(_ index: Int, _ kind: PackedKind) -> ModelTensor? {
         let tensor = stored[index]
-        guard tensor.type == "U8", places[base + "_scales"] != nil else { return nil }
-        let (elements, overflow) = tensor.elementCount.multipliedReportingOverflow(by: 2)
-        guard !overflow else { return nil }
-        return made(base, index, shape: nil, elements: elements, "MXFP4", [base + "_scales"])
+        guard let base = kind.base(tensor.name), kind.types.contains(tensor.type) else { return nil }
+        let beside = kind.required.map { places[base + $0] }
+        guard let first = beside[0], !beside.contains(nil),
+            let elements = kind.elements(tensor, stored[first], quantization)
+        else { return nil }
+        return made(
+            base + kind.meaning, index, shape: nil, elements: elements, kind.storage(quantization),
+            self.beside(base, kind.companions))
     }
 }

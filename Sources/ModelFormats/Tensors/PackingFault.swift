@@ -66,9 +66,12 @@ package struct PackingFault: Sendable, Hashable {
             return isFloat && base(".weight") != nil ? [[name + "_scale"]] : []
         case .modelOpt:
             return (isFloat || type == "U8") && base(".weight") != nil ? [[name + "_scale"]] : []
-        case .mxfp4:
-            return type == "U8" ? base("_blocks").map { [[$0 + "_scales"]] } ?? [] : []
-        case .other: return []
+        default:
+            let kind = PackedKind.all.first {
+                $0.method == quantization.method && $0.base(name) != nil && $0.types.contains(type)
+            }
+            guard let kind, let base = kind.base(name) else { return [] }
+            return kind.required.map { [base + $0] }
         }
     }
 
