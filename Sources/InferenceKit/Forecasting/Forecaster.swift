@@ -40,6 +40,7 @@ public final class Forecaster: Sendable {
 
     var model: Model { computation.model }
     var format: KeyValueFormat { computation.cacheFormat }
+    var team: ComputeTeam { computation.team }
 
     /// Opens a model folder.
     ///

@@ -48,7 +48,7 @@ extension Settings {
             heads: heads, kvHeads: heads, headSize: headSize, scale: 1 / Float(headSize).squareRoot(),
             hasInputBias: flag("qkv_bias") ?? true, hasOutputBias: true)
         let feedForward = ModelDescription.FeedForward(
-            width: try inner ?? need(c.intermediateSize, "intermediate_size"),
+            width: try need(inner ?? c.intermediateSize, "intermediate_size"),
             activation: activation(c.activation, default: .gelu), isGated: false, hasBias: true)
         let layer = ModelDescription.Layer(
             attention: attention, feedForward: feedForward, norms: .before, norm: norm)

@@ -27,7 +27,7 @@ extension Architecture {
     static let dinov2 = Architecture(
         "DINOv2", ["dinov2"], gguf: [],
         classes: [.pictures("Dinov2Model"), .pictureLabels("Dinov2ForImageClassification", rows: .firstAndMean)],
-        names: .dino("dinov2."), otherNames: .gatedDino("dinov2.")
+        names: .dino("dinov2."), otherNames: TensorNames.gatedDino("dinov2.")
     ) { settings throws(AIError) in try settings.dino(hasRegisters: false) }
 
     static let dinov2WithRegisters = Architecture(
@@ -36,7 +36,7 @@ extension Architecture {
             .pictures("Dinov2WithRegistersModel"),
             .pictureLabels("Dinov2WithRegistersForImageClassification", rows: .firstAndMean),
         ],
-        names: .dino("dinov2_with_registers."), otherNames: .gatedDino("dinov2_with_registers.")
+        names: .dino("dinov2_with_registers."), otherNames: TensorNames.gatedDino("dinov2_with_registers.")
     ) { settings throws(AIError) in try settings.dino(hasRegisters: true) }
 }
 

@@ -1,0 +1,74 @@
+import HubCore
+import HubMedia
+import Support
+import Testing
+
+@testable import InferenceKit
+
+/// Models of pictures against transformers: `scripts/goldens_towers.py`.
+@Suite struct TowerGoldenTests {
+    static let names = ["deit", "dinov2", "dinov2-gated", "dinov2-registers", "vit", "vit-without-bias"]
+
+    /// The picture of the script's `pixels`.
+    static func picture(width: Int, height: Int) -> Picture {
+        var pixels: [UInt8] = []
+        for y in 0..<height {
+            for x in 0..<width {
+                for c in 0..<3 { pixels.append(UInt8((7 * x + 13 * y + 50 * c + x * y * (c + 1)) % 256)) }
+            }
+        }
+        return Picture(width: width, height: height, pixels: pixels)
+    }
+
+    private func worst(_ values: [Float], _ expected: JSON?) -> Double {
+        let expected = expected?.array?.compactMap(\.double) ?? []
+        guard values.count == expected.count else { return .infinity }
+        return zip(values, expected).map { abs(Double($0) - $1) }.max() ?? .infinity
+    }
+
+    @Test(arguments: names) func numbersAreThoseOfTheReference(name: String) async throws {
+        let golden = try Fixtures.json("goldens/tower-\(name).json")
+        let size = try #require(golden["size"]?.array?.compactMap(\.int).map(Int.init))
+        let model = try await PictureModel.open(
+            folder: Fixtures.path("micro/\(name)"), options: ModelOptions(isExact: true))
+        let picture = Self.picture(width: size[1], height: size[0])
+        let vector = try await model.embed([picture], normalizes: true)[0].vector
+        #expect(worst(vector, golden["vector"]) < 1e-5)
+        let logits = try await model.outputs([picture])[0]
+        #expect(worst(logits, golden["logits"]) < 1e-4)
+        #expect(golden["without"]?.object?.members.count ?? 0 > 0)
+    }
+
+    /// What comes out of a picture does not depend on those beside it, nor on the threads.
+    @Test(arguments: names) func picturesTogetherAreWhatTheyAreAlone(name: String) async throws {
+        let folder = try Fixtures.path("micro/\(name)")
+        let pictures = [(32, 32), (48, 40), (5, 70), (1, 1)].map { Self.picture(width: $0, height: $1) }
+        let one = try await PictureModel.open(folder: folder, options: ModelOptions(threads: 1))
+        let three = try await PictureModel.open(folder: folder, options: ModelOptions(threads: 3))
+        var alone: [[Float]] = []
+        for picture in pictures { alone += try await one.outputs([picture]) }
+        #expect(try await three.outputs(pictures) == alone)
+        #expect(Set(alone).count == pictures.count)
+    }
+
+    @Test func aSmokeTestSeesPicturesOfItsOwn() async throws {
+        let test = try await SmokeTest.run(folder: Fixtures.path("micro/vit"))
+        #expect(test.verdict == .pass, "\(test.checks)")
+        #expect(test.checks.map(\.name).suffix(2) == ["pictures", "batched"])
+        #expect(test.speed?.unit == .pictures)
+    }
+
+    @Test(arguments: [
+        ("patch_size", 64 as JSON, "patch_size 64 is larger than image_size 32 by 32"),
+        ("patch_size", [8, 4], "patch_size is 8 by 4, not a square"), ("image_size", [32], "image_size is not a size"),
+        ("num_channels", 1, "num_channels"), ("hidden_act", "mish", "activation"), ("hidden_size", 36, "has the shape"),
+    ])
+    func settingsAreChecked(key: String, value: JSON, message: String) async throws {
+        let folder = try TemporaryFolder(linking: "micro/vit", except: ["config.json"])
+        var config = try #require(try Fixtures.json("micro/vit/config.json").object)
+        config[key] = value
+        try folder.write("config.json", .object(config))
+        let error = try await thrown { try await PictureModel.open(folder: folder.path) }
+        #expect(error.message.contains(message), "\(error.message)")
+    }
+}
