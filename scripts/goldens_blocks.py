@@ -118,8 +118,12 @@ def write_model(kind, seed):
     with torch.no_grad():
         for own, target in base.names("llama", model).items():
             values = base.changed("llama", model.config, own, parameters[own].detach().numpy())
-            if values.ndim == 1 or target.startswith("token_embd"):
+            if values.ndim == 1:
                 writer.add_tensor(target, np.ascontiguousarray(values))
+                continue
+            if target.startswith("token_embd"):
+                writer.add_tensor(target, values.astype(np.float16))
+                parameters[own].copy_(torch.from_numpy(values.astype(np.float16).astype(np.float32)))
                 continue
             packed, factor = random_matrix(name, values, source)
             wide = dequantize(packed, Type[name]).reshape(values.shape)

@@ -33,7 +33,7 @@ extension TensorSource {
 
     /// FP8: `weight_scale` for all or for each row, `weight_scale_inv` (which multiplies too) for blocks, whose size is in
     /// the configuration, for the last ones may be smaller.
-    private func float8(_ tensor: StoredTensor, _ packing: Packing, _ stack: Int, rows: Int, columns: Int)
+    func float8(_ tensor: StoredTensor, _ packing: Packing, _ stack: Int, rows: Int, columns: Int)
         throws(AIError) -> WeightMatrix
     {
         try check(tensor, [rows, columns])
