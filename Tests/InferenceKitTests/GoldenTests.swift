@@ -31,7 +31,9 @@ import Testing
         "tiny-shakespeare-mlx-4bit", "micro-llama-kquant-gguf-q2_k", "micro-llama-kquant-gguf-q3_k_m",
         "micro-llama-kquant-gguf-q4_k_m", "micro-llama-kquant-gguf-q5_k_m", "micro-llama-quant-gguf-bf16",
         "micro-llama-quant-gguf-q4_1", "micro-llama-quant-gguf-q5_0", "micro-llama-quant-gguf-q5_1",
-        "micro-llama-quant-gguf-iq4_nl", "micro-llama-quant-gguf-iq4_xs",
+        "micro-llama-quant-gguf-iq4_nl", "micro-llama-quant-gguf-iq4_xs", "micro-llama-quant-gguf-iq2_xxs",
+        "micro-llama-quant-gguf-iq1_m", "micro-llama-quant-gguf-iq3_s", "micro-llama-quant-gguf-tq1_0",
+        "micro-llama-quant-gguf-nvfp4",
     ]
     /// A model for each packing of safetensors, against its dequantised twin.
     private static let packed = [
@@ -42,7 +44,9 @@ import Testing
         "micro-packed-nvfp4", "micro-packed-nvfp4-compressed", "micro-packed-nvfp4-experts", "micro-packed-int4",
         "micro-packed-int4-channel", "micro-packed-int4-order", "micro-packed-int8", "micro-packed-nf4",
         "micro-packed-nf4-nested",
-        "micro-packed-llm-int8", "micro-packed-fused",
+        "micro-packed-llm-int8", "micro-packed-fused", "micro-packed-hqq", "micro-packed-hqq-8bit",
+        "micro-packed-hqq-3bit", "micro-packed-hqq-2bit", "micro-packed-hqq-1bit", "micro-packed-hqq-axis0",
+        "micro-packed-hqq-odd",
     ]
     /// Each family as llama.cpp's converter writes it.
     private static let converted = [
@@ -167,7 +171,7 @@ import Testing
         for name in [
             "micro-llama", "tiny-shakespeare-gguf-q4_0", "micro-llama-kquant-gguf-q3_k_m", "micro-gpt2",
             "micro-packed-fp8", "micro-packed-awq", "micro-packed-gptq-order", "micro-packed-nvfp4",
-            "micro-packed-int4", "micro-packed-nf4-nested",
+            "micro-packed-int4", "micro-packed-nf4-nested", "micro-packed-hqq", "micro-llama-quant-gguf-iq2_xxs",
         ] {
             let (golden, path) = try golden(name)
             var options = ModelOptions(isExact: true)

@@ -18,7 +18,9 @@ import Testing
         "micro/packed-gptq-v2", "micro/packed-gptq-8bit", "micro/packed-gptq-3bit", "micro/packed-nvfp4",
         "micro/packed-nvfp4-compressed", "micro/packed-nvfp4-experts", "micro/packed-int4",
         "micro/packed-int4-channel", "micro/packed-int4-order", "micro/packed-int8", "micro/packed-nf4",
-        "micro/packed-nf4-nested", "micro/packed-llm-int8",
+        "micro/packed-nf4-nested", "micro/packed-llm-int8", "micro/packed-hqq", "micro/packed-hqq-3bit",
+        "micro/packed-hqq-axis0", "micro-llama-quant-gguf/model-iq2_xxs.gguf",
+        "micro-llama-quant-gguf/model-nvfp4.gguf",
     ])
     func whatIsSoundPasses(name: String) async throws {
         let check = try await ModelCheck.run(Fixtures.path(name), options: Self.full)

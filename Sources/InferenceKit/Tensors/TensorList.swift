@@ -18,7 +18,9 @@ struct TensorList: Sendable {
     /// Names as of today, and those of packed weights as if they were not: early checkpoints of BERT call a LayerNorm's
     /// parameters gamma and beta; a matrix to which torch.nn.utils.parametrize adds something is stored as an original.
     static func plain(_ name: String) -> String {
-        for ending in [original] + Packing.endings where name.hasSuffix(ending) { return name.dropLast(ending.count) + ".weight" }
+        for ending in [original] + Packing.endings where name.hasSuffix(ending) {
+            return name.dropLast(ending.count) + ".weight"
+        }
         guard name.hasSuffix("gamma") || name.hasSuffix("beta") else { return name }
         return name.replacing("LayerNorm.gamma", with: "LayerNorm.weight")
             .replacing("LayerNorm.beta", with: "LayerNorm.bias")

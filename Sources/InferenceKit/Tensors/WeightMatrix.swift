@@ -59,7 +59,9 @@ struct WeightMatrix: Sendable {
         if layout.format == HUB_MXFP4_APART {
             part.scales = layout.scales + range.lowerBound * (layout.columns / 32)
         }
-        if layout.format == HUB_NVFP4_APART { part.scales = layout.scales + range.lowerBound * (layout.columns / 16) }
+        if layout.format == HUB_NVFP4_APART {
+            part.scales = layout.scales + range.lowerBound * (layout.columns / 16)
+        }
         // A number of each expert, or one for all.
         if layout.format == HUB_NVFP4, let scales = layout.scales {
             let index = part.first / layout.scale_rows

@@ -111,6 +111,24 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         return try weights?.sizes("block_structure")
     }
 
+    /// The layout of a method with several, as the configuration calls it.
+    private static func layout(_ method: Method, _ other: ConfigurationFields, _ group: ConfigurationFields?)
+        throws(AIError) -> String?
+    {
+        switch method {
+        // That backend has a layout of its own.
+        case .awq where other.optionalText("backend") == "llm-awq": return "llm-awq"
+        case .awq: return other.optionalText("version") ?? other.optionalText("format")
+        case .gptq: return other.optionalText("checkpoint_format") ?? other.optionalText("format")
+        case .compressedTensors:
+            // Those that turn activations while the model runs.
+            let turned = try other.object("transform_config")?.all["config_groups"]?.object ?? [:]
+            return turned != [:]
+                ? "transform_config" : other.optionalText("format") ?? group?.optionalText("format")
+        default: return nil
+        }
+    }
+
     private init(described other: ConfigurationFields) throws(AIError) {
         let name = try other.string("quant_method") ?? "unnamed"
         var algorithm: String?
@@ -146,7 +164,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         default: method = .other
         }
         // HQQ's may be settings for each kind of layer instead.
-        let inner = try other.object("quant_config")?.object("weight_quant_params")
+        let inner = method == .hqq ? try other.object("quant_config")?.object("weight_quant_params") : nil
         bits = bits ?? inner?.optionalCount("nbits")
         if method != .other, other.has("bits") { bits = try other.count("bits", in: Self.bitWidths) }
         self.bits = bits
@@ -155,23 +173,12 @@ package struct QuantizationConfiguration: Sendable, Hashable {
             try other.isMinusOne("group_size")
             ? nil : other.count("group_size") ?? inner?.optionalCount("group_size")
         blockSize = try Self.blockSize(other, weights)
-        let said: String? =
-            switch method {
-            case _ where name.lowercased().hasSuffix("auto-round"):
-                ["auto_awq": "gemm", "auto_gptq": "gptq", "gptqmodel": "gptq_v2"][layout ?? ""] ?? layout ?? name
-            // That backend has a layout of its own.
-            case .awq where other.optionalText("backend") == "llm-awq": "llm-awq"
-            case .awq: other.optionalText("version") ?? other.optionalText("format")
-            case .gptq: other.optionalText("checkpoint_format") ?? other.optionalText("format")
-            // Those that turn activations while the model runs.
-            case .compressedTensors
-            where (try other.object("transform_config")?.all["config_groups"]?.object) ?? [:] != [:]:
-                "transform_config"
-            case .modelOpt: algorithm
-            case .compressedTensors: other.optionalText("format") ?? group?.optionalText("format")
-            default: nil
-            }
-        format = said?.lowercased()
+        let ofOthers = ["auto_awq": "gemm", "auto_gptq": "gptq", "gptqmodel": "gptq_v2"]
+        if name.lowercased().hasSuffix("auto-round") {
+            format = ofOthers[layout ?? ""] ?? layout ?? name.lowercased()
+        } else {
+            format = try (algorithm ?? Self.layout(method, other, group))?.lowercased()
+        }
         (overrides, packing) = ([:], nil)
         let told = bits.map(String.init) ?? average.map { "\($0)" }
         (self.name, packed) = (name, algorithm ?? told.map { "\($0)-bit" })

@@ -83,7 +83,9 @@ private struct TensorGrouping {
     private func incomplete(_ index: Int) -> ModelTensor {
         let name = stored[index].name
         let kind = PackedKind.all.first { $0.base(name) != nil }
-        let ending = ([".qweight", ".weight_packed", ".weight"] + PackedKind.all.map(\.ending)).first(where: name.hasSuffix) ?? ""
+        let ending =
+            ([".qweight", ".weight_packed", ".weight"] + PackedKind.all.map(\.ending)).first(where: name.hasSuffix)
+            ?? ""
         let base = String(name.dropLast(ending.count))
         let beside = beside(
             base,
