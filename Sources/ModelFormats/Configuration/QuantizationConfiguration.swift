@@ -176,8 +176,10 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         let ofOthers = ["auto_awq": "gemm", "auto_gptq": "gptq", "gptqmodel": "gptq_v2"]
         if name.lowercased().hasSuffix("auto-round") {
             format = ofOthers[layout ?? ""] ?? layout ?? name.lowercased()
+        } else if let algorithm {
+            format = algorithm.lowercased()
         } else {
-            format = try (algorithm ?? Self.layout(method, other, group))?.lowercased()
+            format = try Self.layout(method, other, group)?.lowercased()
         }
         (overrides, packing) = ([:], nil)
         let told = bits.map(String.init) ?? average.map { "\($0)" }
