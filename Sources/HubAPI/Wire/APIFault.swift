@@ -66,7 +66,7 @@ extension APIFault {
         if let place { message = message.replacing(place.path, with: place.name) }
         if let path = error.context.path { message = message.replacing(path, with: Path.name(path)) }
         switch error.code {
-        case .invalidInput: self = .invalid(message)
+        case .invalidInput, .unreadableFile: self = .invalid(message)
         case .contextFull:
             let numbers = error.cause as? FullContext
             self = .tooLong(numbers.map { ($0.promptTokens, $0.contextTokens) }, message)
