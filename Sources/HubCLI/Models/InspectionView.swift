@@ -106,8 +106,9 @@ struct InspectionView {
         }.joined(separator: ", ")
     }
 
-    private var tokenizer: String {
-        (facts.tokenizerKind ?? "none that hub reads") + (facts.hasChatTemplate ? ", chat template" : "")
+    private var tokenizer: String? {
+        guard facts.readsTexts else { return nil }
+        return (facts.tokenizerKind ?? "none that hub reads") + (facts.hasChatTemplate ? ", chat template" : "")
     }
 
     private static func rounded(_ value: Double) -> String {

@@ -1,4 +1,6 @@
-/// A text as a vector.
+package import HubCore
+
+/// A text or a picture as a vector.
 public struct EmbeddingResult: Sendable, Hashable {
     /// The numbers.
     public let vector: [Float]
@@ -11,8 +13,21 @@ public struct EmbeddingResult: Sendable, Hashable {
         self.tokenCount = tokenCount
     }
 
-    /// The number of its numbers.
+    /// Its length.
     public var dimensions: Int { vector.count }
+
+    /// Its first numbers.
+    ///
+    /// - Parameter dimensions: how many; nil for all.
+    /// - Throws: ``ErrorCode/invalidInput`` if it has fewer.
+    package func shortened(to dimensions: Int?) throws(AIError) -> EmbeddingResult {
+        guard let dimensions else { return self }
+        guard (1...vector.count).contains(dimensions) else {
+            throw AIError(
+                .invalidInput, "vectors of \(dimensions) numbers are not possible: this model makes \(vector.count)")
+        }
+        return EmbeddingResult(vector: Array(vector.prefix(dimensions)), tokenCount: tokenCount)
+    }
 
     /// The cosine of the angle to another vector, -1 to 1; 0 if one of them is zero. Vectors of different lengths have
     /// none: nil.

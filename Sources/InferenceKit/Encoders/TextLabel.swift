@@ -9,7 +9,7 @@ public struct TextPair: Sendable, Hashable {
     public init(_ first: String, _ second: String? = nil) { (self.first, self.second) = (first, second) }
 }
 
-/// A label of a text.
+/// A label of a text or of a picture.
 public struct TextLabel: Sendable, Hashable {
     /// As the configuration names it.
     public let label: String

@@ -31,7 +31,11 @@ struct LoadedModel: Sendable {
         let start = Clock.seconds
         let runnable = try reading.runnable()
         guard let tokenizer = reading.tokenizer else {
-            throw .unsupported(reading.folder, "the model forecasts series of numbers and reads no text")
+            throw .unsupported(
+                reading.folder,
+                reading.sees
+                    ? "the model reads pictures and no text"
+                    : "the model forecasts series of numbers and reads no text")
         }
         let sentences = try reading.sentences()
         var d = runnable.description

@@ -48,6 +48,8 @@ public struct ModelInspection: Sendable, Hashable {
     public let tokenizerKind: String?
     /// Whether the folder has a chat template.
     public let hasChatTemplate: Bool
+    /// Whether it reads texts; a model of series or pictures needs no tokenizer.
+    public let readsTexts: Bool
     /// The obstacles to running it.
     public let obstacles: [RunObstacle]
     private let memory: ModelMemory
@@ -120,6 +122,7 @@ public struct ModelInspection: Sendable, Hashable {
         isMLX = c?.quantization?.isMLX ?? false
         tokenizerKind = sources.tokenizerKind
         hasChatTemplate = sources.hasChatTemplate
+        readsTexts = c.map(Architectures.readsTexts) ?? true
         obstacles = FolderReading.obstacles(sources)
         self.memory = memory
     }

@@ -1,20 +1,25 @@
 import HubCore
+import HubMedia
 import InferenceKit
 
 extension EmbedCommand {
     static func run(_ context: Context, _ request: Request) async throws {
+        let pictures = try await TryCommand.pictures(request.attach, context)
         let texts = request.texts + (try await TryCommand.texts(request.file, context))
-        guard !texts.isEmpty else {
+        guard !texts.isEmpty || !pictures.isEmpty else {
             throw AIError(.invalidInput, "\((request.file ?? "").printable) has no text to embed")
         }
         let (source, reasons) = try await ModelSource.choose(request.wish, context)
         reasons.tell(context.output)
         context.output.document(["model": .string(source.name), "provider": .string(source.label)])
-        let vectors = try await vectors(of: texts, source, request, context)
+        let vectors =
+            pictures.isEmpty
+            ? try await vectors(of: texts, source, request, context)
+            : try await vectors(of: pictures, source, request, context)
         context.output.render(
             json: json(vectors, source), quiet: vectors.map { $0.vector.map { "\($0)" }.joined(separator: " ") }
         ) {
-            for (text, result) in zip(texts, vectors) { TryReport.show(result, of: text, context.output) }
+            for (text, result) in zip(texts + request.attach, vectors) { TryReport.show(result, of: text, context.output) }
         }
     }
 
@@ -43,6 +48,30 @@ extension EmbedCommand {
                     context: .init(path: place.path))
             }
             return try await model.embed(texts, options: request.options)
+        }
+    }
+
+    private static func vectors(
+        of pictures: [Picture], _ source: ModelSource, _ request: Request, _ context: Context
+    ) async throws -> [EmbeddingResult] {
+        guard case .local(let place) = source else {
+            throw AIError(
+                .invalidInput, "pictures become vectors on this machine alone, and \(source.label) was asked",
+                advice: "leave out --provider")
+        }
+        let folder = try await ModelFolder.read(place.path)
+        guard folder.sees else {
+            throw AIError(
+                .unsupportedModel, "\(place.id) reads no pictures",
+                advice: "hub search --task image-feature-extraction --runs finds models that do",
+                context: .init(path: place.path))
+        }
+        do throws(AIError) {
+            let options = request.wish.demand.options
+            let vectors = try await folder.openPictureModel(options).embed(pictures)
+            return try vectors.map { vector throws(AIError) in try vector.shortened(to: request.options.dimensions) }
+        } catch {
+            throw try ModelPlace.refusal(of: place, folder.inspection, because: error, context)
         }
     }
 

@@ -6,6 +6,10 @@ enum EmbedCommand {
     static let file = Option.text(
         "file", "FILE", kind: .file, "more texts: a JSON list of strings, or lines; - is stdin")
 
+    static let attach = Option.text(
+        "attach", "FILE", kind: .file, repeats: true, "a picture, for a model that sees",
+        detail: TryCommand.attach.flag.detail)
+
     /// Flags about how this machine computes.
     private static let computing =
         [
@@ -13,22 +17,23 @@ enum EmbedCommand {
         ].map(\.flag) + [GenerationFlags.threads.flag, GenerationFlags.contextLength.flag]
 
     static let command = Command(
-        name: "embed", isMinor: true, doc: "turn texts into vectors, on this machine or at a provider",
+        name: "embed", isMinor: true, doc: "turn texts or pictures into vectors",
         detail: """
-            Each TEXT, and each text of --file, becomes a vector, in their order. --quiet prints one a line, --json all of \
-            their numbers.
+            Each TEXT, and each text of --file, becomes a vector, in their order; or with a model that sees each picture of \
+            --attach, on this machine. --quiet prints one a line, --json all of their numbers.
 
             MODEL and --provider are those of hub chat: by default this machine if the model is cached and fits, else, if you \
             agree on a terminal, the Hub's inference providers. Long lists go to a provider in batches.
             """,
         operands: [Operand("MODEL", .one, .modelOrFolder), Operand("TEXT", .any, .text)],
         flags: [
-            file.flag, ProviderFlags.provider.flag, TryCommand.promptName.flag, TryCommand.dimensions.flag,
+            file.flag, attach.flag, ProviderFlags.provider.flag, TryCommand.promptName.flag, TryCommand.dimensions.flag,
             ProviderFlags.timeout.minor.flag,
         ] + computing + [SharedFlags.yes.flag],
-        exclusive: [["exact", "fast"]],
+        exclusive: [["exact", "fast"], ["attach", "file", "prompt-name"]],
         examples: [
             .init("hub embed org/model 'The sea.' 'A ship.' --json", "Two vectors."),
+            .init("hub embed org/model --attach photo.jpg -q", "That of a picture."),
             .init(
                 "hub embed --provider hf org/model --file texts.json -q", "A list's, from a provider, one a line."),
         ],
@@ -39,6 +44,8 @@ enum EmbedCommand {
         var wish: ModelWish
         var texts: [String]
         var file: String?
+        /// Files of pictures.
+        var attach: [String]
         var options: EmbeddingOptions
         /// A flag that was given and is about computing on this machine.
         var computing: String?
@@ -47,17 +54,24 @@ enum EmbedCommand {
         init(_ arguments: ParsedArguments) throws(AIError) {
             texts = Array(arguments.operands.dropFirst())
             file = arguments[EmbedCommand.file]
+            attach = arguments.all(EmbedCommand.attach)
             options = EmbeddingOptions(
                 promptName: arguments[TryCommand.promptName], dimensions: arguments[TryCommand.dimensions])
             computing = EmbedCommand.computing.map(\.name).first(where: arguments.has)
             wish = ModelWish(
-                model: arguments.operands[0], provider: arguments[ProviderFlags.provider] ?? .auto,
+                model: arguments.operands[0],
+                provider: arguments[ProviderFlags.provider] ?? (attach.isEmpty ? .auto : .local),
                 capability: .embeddings,
                 demand: .init(
                     command: "hub embed", options: GenerationFlags.options(arguments),
                     yes: arguments[SharedFlags.yes]),
                 timeout: arguments[ProviderFlags.timeout])
-            guard !texts.isEmpty || file != nil else {
+            guard attach.isEmpty || texts.isEmpty else {
+                throw AIError(
+                    .invalidInput, "texts and pictures have no vectors in one space with the models that run here",
+                    advice: "embed them one after the other")
+            }
+            guard !texts.isEmpty || file != nil || !attach.isEmpty else {
                 throw AIError(
                     .invalidInput, "there is no text to embed",
                     advice: "write hub embed MODEL TEXT, or --file FILE; --file - reads stdin")
