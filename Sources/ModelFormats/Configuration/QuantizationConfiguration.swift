@@ -177,7 +177,7 @@ package struct QuantizationConfiguration: Sendable, Hashable {
         if name.lowercased().hasSuffix("auto-round") {
             format = ofOthers[layout ?? ""] ?? layout ?? name.lowercased()
         } else {
-            format = try (algorithm ?? Self.layout(method, other, group))?.lowercased()
+            format = try Self.layout(method, other, group)?.lowercased() ?? algorithm?.lowercased()
         }
         (overrides, packing) = ([:], nil)
         let told = bits.map(String.init) ?? average.map { "\($0)" }
