@@ -87,7 +87,7 @@ def settings():
     yield "dinov3", plain("DINOv3ViTImageProcessorFast", size=box, resample=2, do_convert_rgb=None, **IMAGENET)
     yield "convnext-224", plain("ConvNextImageProcessor", size={"shortest_edge": 224}, crop_pct=0.875, **IMAGENET)
     yield "convnext-384", plain("ConvNextFeatureExtractor", size=384, resample=3, crop_pct=None, **IMAGENET)
-    yield "mobilevit", plain("MobileViTImageProcessor", size={"shortest_edge": 288}, resample=2,
+    yield "mobilevit", plain("MobileViTImageProcessor", size={"shortest_edge": 288},
                              crop_size={"height": 256, "width": 256}, do_flip_channel_order=True)
     yield "mobilenet", plain("MobileNetV2ImageProcessor", size={"shortest_edge": 256}, crop_size=box, resample=2)
     yield "segformer", plain("SegformerImageProcessor", size={"height": 128, "width": 128}, do_reduce_labels=False)

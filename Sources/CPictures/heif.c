@@ -84,7 +84,8 @@ static hub_picture_outcome open(const uint8_t *bytes, size_t count, void **opene
     *opened = state;
     state->context = heif.context_alloc();
     if (!state->context) return HUB_PICTURE_NO_MEMORY;
-    if (heif.limit) heif.limit(state->context, 65535);
+    // Its square is the most pixels that libheif makes room for, whatever the parts of the file say: 100 million.
+    if (heif.limit) heif.limit(state->context, 10000);
     heif_error error = heif.read(state->context, bytes, count, NULL);
     if (!error.code) error = heif.primary(state->context, &state->handle);
     if (error.code) return fault(info, error);

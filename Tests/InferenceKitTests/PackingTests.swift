@@ -105,6 +105,7 @@ import Testing
     /// HQQ's settings are tensors: a number of bits, of an axis.
     @Test(arguments: [
         (".axis", UInt8(2), ErrorCode.malformedModel, "do not fit weights of"),
+        (".axis", 0, .malformedModel, "do not fit weights of"),
         (".packing", UInt8(ascii: "7"), .unsupportedModel, "HQQ's packing \"7bit_u8\""),
         (".packing", UInt8(ascii: "8"), .malformedModel, "do not fit weights of"),
     ]) func settingsOfHQQThatDoNotFitAreNamed(ending: String, byte: UInt8, code: ErrorCode, text: String)

@@ -66,8 +66,9 @@ private func read(_ bytes: [UInt8], fileSize: Int? = nil) throws(AIError) -> GGU
                 type.blockElements == golden[1].int.map(Int.init) && type.blockBytes == golden[2].int.map(Int.init))
             #expect(type.halfOffsets.allSatisfy { $0 + 2 <= type.blockBytes })
         }
-        // What is known beyond those was dropped.
-        #expect(GGUFTensorType.known.allSatisfy { types[String($0.key)] != nil || !$0.value.isCurrent })
+        // What is known beyond those was dropped, but for Q2_0, which gguf 0.19.0 does not know yet.
+        let current = GGUFTensorType.known.filter(\.value.isCurrent).keys.map(String.init)
+        #expect(Set(current).subtracting(types.members.map(\.key)) == ["42"])
     }
 
     @Test func aFileCutAtAnyByteIsRefusedAndABeginningAsksForMore() throws {

@@ -59,7 +59,11 @@ static void fill(hub_format format, uint8_t *at, size_t rows, size_t stride) {
         if (format == HUB_MXFP4) block[0] = (uint8_t)(118 + next() % 8);
         // The upper bits of IQ1_M's scale are in the last byte.
         if (format == HUB_IQ1_M) block[55] = (uint8_t)((block[55] & 0x0F) | 0x20), block[53] &= 0x0F;
-        if (format == HUB_NVFP4) for (int h = 0; h < 4; h++) block[h] = (uint8_t)(next() % 0x48);
+        // Scales have no sign, so the upper bit means nothing; 0x7F, NaN in e4m3, is 0.
+        if (format == HUB_NVFP4) for (int h = 0; h < 4; h++) {
+            const uint32_t r = (uint32_t)next();
+            block[h] = (uint8_t)(r % 11 == 0 ? 0x7F : r % 0x48 | (r >> 8 & 0x80));
+        }
         if (format == HUB_F32) memcpy(block, &value, 4);
         if (format == HUB_F16) memcpy(block, &half, 2);
         if (format == HUB_BF16) memcpy(block, (uint8_t *)&bits + 2, 2);

@@ -6,7 +6,7 @@ import Synchronization
 /// Scans the weights of one file for NaN, infinities and constant tensors.
 package struct ValueScan {
     /// Increased whenever results could differ from before.
-    static let version = 3
+    static let version = 4
 
     /// Size of a sample in bytes, and number of samples per tensor.
     private static let (sampleBytes, samples) = (4096, 64)
@@ -65,7 +65,8 @@ package struct ValueScan {
     /// Unknown types must not count as sound.
     private func unknown() -> [CheckFinding] {
         var counts: [String: Int] = [:]
-        for tensor in tensors where tensor.elementCount > 0 && !Layout.isAlwaysFinite(tensor.type) {
+        for tensor in tensors
+        where tensor.elementCount > 0 && !Layout.isAlwaysFinite(tensor.type) && !Self.isCodes(tensor) {
             if Layout(tensor) == nil { counts[tensor.type, default: 0] += 1 }
         }
         return counts.sorted { $0.key < $1.key }.map { type, count in
@@ -76,10 +77,13 @@ package struct ValueScan {
         }
     }
 
+    /// Whether a tensor holds codes, whatever type it has: HQQ's may be called floats (`view_as_float`).
+    private static func isCodes(_ tensor: StoredTensor) -> Bool { tensor.name.hasSuffix(PackedKind.hqq.ending) }
+
     private func finding(_ tensor: StoredTensor, _ buffer: UnsafeMutableRawBufferPointer) throws(AIError)
         -> CheckFinding?
     {
-        guard let layout = Layout(tensor) else { return nil }
+        guard !Self.isCodes(tensor), let layout = Layout(tensor) else { return nil }
         let units = tensor.byteCount / layout.unitBytes
         var look = Look()
         for range in ranges(units, layout.unitBytes) {

@@ -54,9 +54,15 @@ public struct PictureProcessor: Sendable {
         _ picture: Picture, layout: PicturePixels.Layout = .planes
     ) throws(AIError) -> PicturePixels {
         var sides = (height: picture.height, width: picture.width)
-        if arithmetic == .blurredSquare { sides = (max(sides.height, sides.width), max(sides.height, sides.width)) }
+        if arithmetic == .blurredSquare {
+            sides = (max(sides.height, sides.width), max(sides.height, sides.width))
+            try Self.check(picture, sides.height, sides.width)
+        }
         let target = size.sides(height: sides.height, width: sides.width)
         try Self.check(picture, target.height, target.width)
+        // Between the two passes.
+        try Self.check(picture, sides.height, target.width)
+        if let crop { try Self.check(picture, crop.height, crop.width) }
         let pixels: PicturePixels
         if arithmetic == .levels {
             let resized = picture.resized(width: target.width, height: target.height, filter: filter)
@@ -139,10 +145,12 @@ public struct PictureProcessor: Sendable {
                     \(pixels.height), which does not fit into \(width) by \(height)
                     """)
             }
+            try Self.check(picture, height, width)
             return pixels.padded(top: 0, left: 0, height: height, width: width)
         case .around(let multiple):
             func whole(_ side: Int) -> Int { (side + multiple - 1) / multiple * multiple }
             let (height, width) = (whole(pixels.height), whole(pixels.width))
+            try Self.check(picture, height, width)
             return pixels.padded(
                 top: (height - pixels.height) / 2, left: (width - pixels.width) / 2, height: height, width: width)
         }

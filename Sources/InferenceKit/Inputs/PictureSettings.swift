@@ -189,7 +189,8 @@ struct PictureSettings: SettingValues {
         case .owlv2:
             processor.arithmetic = .blurredSquare
             guard flag("do_pad") ?? true else { throw refusal("do_pad") }
-            guard case .exact(let height, let width) = processor.size, height == width else {
+            // A smaller one would be blurred over more than there is.
+            guard case .exact(let height, let width) = processor.size, height == width, height >= 32 else {
                 throw refusal("size")
             }
             guard processor.filter == .bilinear else { throw refusal("resample") }
@@ -205,7 +206,8 @@ struct PictureSettings: SettingValues {
         }
         guard side < 384 else { return processor.size = .exact(height: side, width: side) }
         guard processor.crop == nil else { throw refusal("do_center_crop") }
-        processor.size = .shortest(Int(Double(side) / (positive("crop_pct") ?? 224.0 / 256)))
+        let resized = Double(side) / (positive("crop_pct") ?? 224.0 / 256)
+        processor.size = .shortest(Int(min(resized, Double(SettingLimits.sizes.upperBound))))
         processor.crop = .init(height: side, width: side)
     }
 }

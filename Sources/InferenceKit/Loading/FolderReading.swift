@@ -190,11 +190,12 @@ struct FolderReading: Sendable {
             available = try Machine.memory().available
         }
         guard needed <= available else {
+            let length = sees ? "" : " with a context of \(context) tokens"
             throw AIError(
                 .insufficientMemory,
-                "\(folder) needs \(ByteCount(needed)) of memory with a context of \(context) tokens; "
-                    + "\(ByteCount(available)) is available",
-                advice: "close other programs, ask for a shorter context, or choose a smaller model",
+                "\(folder) needs \(ByteCount(needed)) of memory\(length); \(ByteCount(available)) is available",
+                advice:
+                    "close other programs, \(sees ? "" : "ask for a shorter context, ")or choose a smaller model",
                 context: .init(path: folder))
         }
     }

@@ -37,19 +37,23 @@ public final class PictureModel: Sendable {
         loadSeconds = Clock.seconds - began + reading.seconds
     }
 
-    /// The squares of a picture as the processor makes it; of one that keeps its sides those of the usual picture.
+    /// The most squares of a picture that is at most twice as long as it is wide, as the processor makes it, or of one like
+    /// those of training.
     private static func squares(
         _ processor: PictureProcessor, _ pixels: ModelDescription.Pixels, in folder: String
     ) throws(AIError) -> Int {
-        let side = 512
-        let blank = Picture(width: side, height: side, pixels: [UInt8](repeating: 0, count: 3 * side * side))
-        let made = try processor.process(blank)
-        let count = (made.height / pixels.patch) * (made.width / pixels.patch)
-        guard count > 0 else {
-            throw .malformed(
-                folder, "pictures of \(made.height) by \(made.width) pixels have no squares of \(pixels.patch)")
+        var most = pixels.rows * pixels.columns
+        for (height, width) in [(512, 512), (512, 1024), (1024, 512)] {
+            let blank = Picture(width: width, height: height, pixels: [UInt8](repeating: 0, count: 3 * width * height))
+            let made = try processor.process(blank)
+            let count = (made.height / pixels.patch) * (made.width / pixels.patch)
+            guard count > 0 else {
+                throw .malformed(
+                    folder, "pictures of \(made.height) by \(made.width) pixels have no squares of \(pixels.patch)")
+            }
+            most = max(most, count)
         }
-        return count
+        return most
     }
 
     /// Opens a model folder.
@@ -65,7 +69,7 @@ public final class PictureModel: Sendable {
     /// The labels of pictures, of each all of them, best first.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` for a model without labels, ``ErrorCode/invalidInput`` for a picture of
-    ///   which no square of pixels is left, ``ErrorCode/cancelled``.
+    ///   which no square of pixels is left, or more than the model has room for, ``ErrorCode/cancelled``.
     public func classify(_ pictures: [Picture]) async throws(AIError) -> [[TextLabel]] {
         guard let scores else {
             throw .unsupported(inspection.folder, "the model is for \(task.rawValue); it gives pictures no labels")
@@ -78,7 +82,8 @@ public final class PictureModel: Sendable {
     /// Pictures as vectors, in their order: the first row after the last norm.
     ///
     /// - Parameter normalizes: whether vectors get length 1.
-    /// - Throws: ``ErrorCode/invalidInput`` for a picture of which no square of pixels is left, ``ErrorCode/cancelled``.
+    /// - Throws: ``ErrorCode/invalidInput`` for a picture of which no square of pixels is left, or more than the model has
+    ///   room for, ``ErrorCode/cancelled``.
     public func embed(_ pictures: [Picture], normalizes: Bool = false) async throws(AIError) -> [EmbeddingResult] {
         let width = computation.model.description.width
         return try await run(pictures) { run, inputs, isCancelled throws(AIError) in
@@ -104,19 +109,27 @@ public final class PictureModel: Sendable {
         }
     }
 
+    /// A result of each picture; as many are computed at once as fit into a step.
     private func run<Value: Sendable>(
         _ pictures: [Picture],
         _ body:
-            @escaping @Sendable (inout EncoderRun, [EncoderInput], () -> Bool) throws(AIError) -> Value
-    ) async throws(AIError) -> Value {
+            @escaping @Sendable (inout EncoderRun, [EncoderInput], () -> Bool) throws(AIError) -> [Value]
+    ) async throws(AIError) -> [Value] {
         try await queue.run { [self] isCancelled throws(AIError) in
-            var inputs: [EncoderInput] = []
+            var run = EncoderRun(computation, workspace)
+            var results: [Value] = []
+            var (inputs, rows) = ([EncoderInput](), 0)
             for picture in pictures {
                 if isCancelled() { throw AIError(.cancelled, "interrupted") }
-                inputs.append(try input(picture))
+                let next = try input(picture)
+                if rows + next.count > workspace.rows, !inputs.isEmpty {
+                    results += try body(&run, inputs, isCancelled)
+                    (inputs, rows) = ([], 0)
+                }
+                inputs.append(next)
+                rows += next.count
             }
-            var run = EncoderRun(computation, workspace)
-            return try body(&run, inputs, isCancelled)
+            return inputs.isEmpty ? results : results + (try body(&run, inputs, isCancelled))
         }
     }
 

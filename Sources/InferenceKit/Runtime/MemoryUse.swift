@@ -59,7 +59,9 @@ extension ModelDescription {
     ) -> MemoryUse {
         let context = max(0, min(context, MemoryLoad.most))
         // A model that forecasts is opened with all of its positions.
-        let d = forecast == nil ? limited(to: max(1, context)) : self
+        var d = forecast == nil ? limited(to: max(1, context)) : self
+        // Positions of a larger grid are interpolated.
+        if pixels != nil { d.maxPositions = max(1, context) }
         let load = d.load(texts: texts, context: context)
         let rows = max(
             Int64(load.texts).multipliedClamped(by: Int64(load.positions)),
@@ -120,6 +122,9 @@ extension ModelDescription {
     private func madeBytes(isPacked: Bool) -> Int64 {
         var numbers: Int64 = 0
         for need in tensors where need.shape.count == 1 { numbers = numbers.addedClamped(Int64(need.shape[0])) }
+        if let pixels, pixels.positions != nil {
+            numbers = numbers.addedClamped(Int64(pixels.rowCount).multipliedClamped(by: Int64(width)))
+        }
         for d in [self] + encoders {
             guard let distances = d.distances else { continue }
             // Lists for each head, or the table of vectors.

@@ -51,7 +51,7 @@ struct Packing: Sendable, Hashable {
         switch type {
         case _ where list.has(stem + ".scale") && list.has(stem + ".zero"):
             (method, self.scales, endings) = (.hqq, stem + ".scale", PackedKind.hqq.companions)
-        case Self.nvfp4Blocks where list.has(stem + ".scale"):
+        case Self.nvfp4Blocks where list.has(stem + ".scale") || list.has(stem + ".input_scale"):
             (method, self.scales, endings) = (.nvfp4Blocks, stem + ".scale", [".scale", ".input_scale"])
         case TensorDataType.u32.rawValue:
             guard let scales = first(".scales") else { return nil }

@@ -31,6 +31,8 @@ extension TensorSource {
     {
         try check(tensor, [rows, columns])
         var layout = try blocks(tensor, HUB_NVFP4, rows: rows, columns: columns)
+        // The converter leaves out a scale of 1.
+        guard list.has(packing.scales) else { return matrix(layout, of: [tensor]) }
         let scales = try list.find(packing.scales)
         guard scales.type == TensorDataType.f32.rawValue, [1, stack].contains(scales.elementCount) else {
             throw .malformed(
@@ -38,7 +40,12 @@ extension TensorSource {
                 "tensor \"\(scales.name)\" has the shape \(scales.shape) and the type \(scales.type), not \(stack) float32 numbers"
             )
         }
-        layout.scales = UnsafeRawPointer(try address(scales))
+        let start = try address(scales)
+        for index in 0..<scales.elementCount
+        where !start.loadUnaligned(fromByteOffset: 4 * index, as: Float.self).isFinite {
+            throw .malformed(path(tensor), "the scale of tensor \"\(tensor.name)\" is not a finite number")
+        }
+        layout.scales = start
         layout.scale_rows = rows / scales.elementCount
         return try matrix(layout, of: [tensor, scales]).rows(0..<rows)
     }

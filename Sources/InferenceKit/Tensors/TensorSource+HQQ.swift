@@ -11,7 +11,7 @@ extension TensorSource {
     func hqq(_ tensor: StoredTensor, _ packing: Packing, rows: Int, columns: Int) throws(AIError) -> WeightMatrix {
         let (scales, zeros) = (try list.find(packing.scales), try list.find(packing.stem + ".zero"))
         let bits = try hqqBits(packing)
-        let axis = try setting(packing.stem + ".axis") ?? 1
+        let axis = try setting(packing.stem + ".axis") ?? (scales.shape.last == 1 ? 1 : 0)
         let groups = scales.elementCount
         guard zeros.elementCount == groups, zeros.type == scales.type else {
             throw .malformed(
@@ -19,7 +19,8 @@ extension TensorSource {
                 "tensor \"\(zeros.name)\" has the shape \(zeros.shape) and the type \(zeros.type); the scales are \(scales.shape) of \(scales.type)"
             )
         }
-        guard axis == 0 || axis == 1, rows > 0, columns > 0, groups > 0, rows * columns % groups == 0,
+        // Scales stand along the axis that groups do not.
+        guard axis == 0 || axis == 1, scales.shape == (axis == 1 ? [groups, 1] : [1, groups]), rows > 0, columns > 0, groups > 0, rows * columns % groups == 0,
             groups <= Int(UInt32.max), rows * columns / groups <= Int(UInt32.max)
         else { throw misfit(tensor, scales, rows: rows, columns: columns) }
         let group = rows * columns / groups

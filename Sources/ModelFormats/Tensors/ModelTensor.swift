@@ -126,7 +126,7 @@ private struct TensorGrouping {
 
     private func beside(_ base: String, _ endings: [String]) -> [String] { endings.map { base + $0 } }
 
-    /// MLX, bitsandbytes and float8: `weight` with scales of some kind.
+    /// MLX, bitsandbytes, float8 and NVFP4 of GGUF: `weight` with scales of some kind.
     private func besideScales(_ index: Int, _ base: String) -> ModelTensor? {
         let tensor = stored[index]
         if tensor.type == "U32", let scales = places[base + ".scales"] {
@@ -157,6 +157,10 @@ private struct TensorGrouping {
         }
         if tensor.type.hasPrefix("F8_") || tensor.type == "I8", scales.contains(where: { places[$0] != nil }) {
             return made(weight, index, shape: tensor.shape, elements: tensor.elementCount, tensor.type, scales)
+        }
+        let ofBlocks = beside(base, [".scale", ".input_scale"])
+        if tensor.type == "NVFP4", ofBlocks.contains(where: { places[$0] != nil }) {
+            return made(weight, index, shape: tensor.shape, elements: tensor.elementCount, tensor.type, ofBlocks)
         }
         return nil
     }

@@ -3,7 +3,7 @@ package struct PackedKind: Sendable {
     /// The method that a configuration names.
     let method: QuantizationConfiguration.Method
     /// What the name of the packed weights ends in.
-    let ending: String
+    package let ending: String
     /// What the name of the weights ends in instead.
     let meaning: String
     /// Types of the packed weights.
@@ -41,6 +41,10 @@ package struct PackedKind: Sendable {
         ],
         storage: { $0?.bits.map { "HQQ \($0)-bit" } ?? "HQQ" },
         elements: { codes, scales, quantization in
+            // A line of codes is a group.
+            if scales.shape.last == 1, codes.type == "U8" || codes.type == "I32", let width = codes.shape.last {
+                return product(scales.elementCount, width)
+            }
             if let group = quantization?.groupSize { return product(scales.elementCount, group) }
             let bits = max(1, min(8, quantization?.bits ?? 4))
             return bits == 3 ? product(codes.byteCount / 4, 10) : product(codes.byteCount, 8 / bits)

@@ -1,21 +1,19 @@
 import HubCore
-import HubMedia
 import InferenceKit
 
 extension EmbedCommand {
     static func run(_ context: Context, _ request: Request) async throws {
-        let pictures = try await TryCommand.pictures(request.attach, context)
         let texts = request.texts + (try await TryCommand.texts(request.file, context))
-        guard !texts.isEmpty || !pictures.isEmpty else {
+        guard !texts.isEmpty || !request.attach.isEmpty else {
             throw AIError(.invalidInput, "\((request.file ?? "").printable) has no text to embed")
         }
         let (source, reasons) = try await ModelSource.choose(request.wish, context)
         reasons.tell(context.output)
         context.output.document(["model": .string(source.name), "provider": .string(source.label)])
         let vectors =
-            pictures.isEmpty
+            request.attach.isEmpty
             ? try await vectors(of: texts, source, request, context)
-            : try await vectors(of: pictures, source, request, context)
+            : try await vectors(ofPictures: request.attach, source, request, context)
         context.output.render(
             json: json(vectors, source), quiet: vectors.map { $0.vector.map { "\($0)" }.joined(separator: " ") }
         ) {
@@ -35,11 +33,7 @@ extension EmbedCommand {
             }
             return try await model.provider.embed(texts, options: request.options)
         case .local(let place):
-            if request.wish.timeout != nil {
-                throw AIError(
-                    .invalidInput, "--timeout is about a provider's answer, and this machine answers",
-                    advice: "leave it out")
-            }
+            try checkTimeout(request)
             let model = try await place.open(request.wish.demand, context)
             guard model.embeds else {
                 throw AIError(
@@ -52,8 +46,10 @@ extension EmbedCommand {
     }
 
     private static func vectors(
-        of pictures: [Picture], _ source: ModelSource, _ request: Request, _ context: Context
+        ofPictures files: [String], _ source: ModelSource, _ request: Request, _ context: Context
     ) async throws -> [EmbeddingResult] {
+        // A file that cannot be read is reported before a weight is.
+        let first = try await TryCommand.picture(files[0], context)
         guard case .local(let place) = source else {
             throw AIError(
                 .invalidInput, "pictures become vectors on this machine alone, and \(source.label) was asked",
@@ -66,13 +62,24 @@ extension EmbedCommand {
                 advice: "hub search --task image-feature-extraction --runs finds models that do",
                 context: .init(path: place.path))
         }
-        do throws(AIError) {
-            let options = request.wish.demand.options
-            let vectors = try await folder.openPictureModel(options).embed(pictures)
-            return try vectors.map { vector throws(AIError) in try vector.shortened(to: request.options.dimensions) }
-        } catch {
+        try checkTimeout(request)
+        let model: PictureModel
+        do throws(AIError) { model = try await folder.openPictureModel(request.wish.demand.options) } catch {
             throw try ModelPlace.refusal(of: place, folder.inspection, because: error, context)
         }
+        var vectors: [EmbeddingResult] = []
+        for (number, file) in files.enumerated() {
+            let picture = number == 0 ? first : try await TryCommand.picture(file, context)
+            vectors.append(try await model.embed([picture])[0].shortened(to: request.options.dimensions))
+        }
+        return vectors
+    }
+
+    private static func checkTimeout(_ request: Request) throws(AIError) {
+        guard request.wish.timeout != nil else { return }
+        throw AIError(
+            .invalidInput, "--timeout is about a provider's answer, and this machine answers",
+            advice: "leave it out")
     }
 
     private static func json(_ vectors: [EmbeddingResult], _ source: ModelSource) -> JSONObject {

@@ -30,7 +30,7 @@ enum EmbedCommand {
             file.flag, attach.flag, ProviderFlags.provider.flag, TryCommand.promptName.flag, TryCommand.dimensions.flag,
             ProviderFlags.timeout.minor.flag,
         ] + computing + [SharedFlags.yes.flag],
-        exclusive: [["exact", "fast"], ["attach", "file", "prompt-name"]],
+        exclusive: [["exact", "fast"], ["attach", "file"], ["attach", "prompt-name"]],
         examples: [
             .init("hub embed org/model 'The sea.' 'A ship.' --json", "Two vectors."),
             .init("hub embed org/model --attach photo.jpg -q", "That of a picture."),

@@ -8,7 +8,7 @@ extension TryCommand {
         _ files: [String], _ target: ModelPlace, _ request: Request, _ report: inout TryReport, _ context: Context
     ) async throws {
         // A file that cannot be read is reported before a weight is.
-        let pictures = try await pictures(files, context)
+        let first = try await picture(files[0], context)
         let folder = try await ModelFolder.read(target.path)
         report.read = folder.inspection
         context.output.document(report.json)
@@ -20,29 +20,27 @@ extension TryCommand {
         if let flag = request.generating.first {
             throw AIError(.invalidInput, "--\(flag) is for models that generate text")
         }
-        do throws(AIError) {
-            let model = try await folder.openPictureModel(request.options)
-            report.opening = SmokeTest.openingChecks(model)
-            context.output.document(report.json)
-            if model.labels.isEmpty || request.task == .imageEmbedding {
-                report.embeddings = zip(files, try await model.embed(pictures)).map { ($0, $1) }
-            } else {
-                report.pictures = zip(files, try await model.classify(pictures)).map { ($0, $1) }
-            }
-        } catch {
+        let model: PictureModel
+        do throws(AIError) { model = try await folder.openPictureModel(request.options) } catch {
             throw try ModelPlace.refusal(of: target, folder.inspection, because: error, context)
+        }
+        report.opening = SmokeTest.openingChecks(model)
+        context.output.document(report.json)
+        for (place, file) in files.enumerated() {
+            let picture = place == 0 ? first : try await picture(file, context)
+            if model.labels.isEmpty || request.task == .imageEmbedding {
+                report.embeddings.append((file, try await model.embed([picture])[0]))
+            } else {
+                report.pictures.append((file, try await model.classify([picture])[0]))
+            }
         }
         report.show(context)
     }
 
-    /// Pictures in the order of their files.
-    static func pictures(_ files: [String], _ context: Context) async throws -> [Picture] {
-        var pictures: [Picture] = []
-        for file in files {
-            let (bytes, _) = try await context.input(file)
-            pictures.append(try await Blocking.run { try PictureFile.read(bytes, name: file) })
-        }
-        return pictures
+    /// Pictures are large, so they are read one after the other.
+    static func picture(_ file: String, _ context: Context) async throws -> Picture {
+        let (bytes, _) = try await context.input(file, limit: PictureLimits().fileBytes)
+        return try await Blocking.run { try PictureFile.read(bytes, name: file) }
     }
 
     /// What is asked of a model that reads pictures alone.

@@ -85,7 +85,7 @@ struct Architecture: Sendable {
         if description.head?.hasTensors == true, let stored, !configuration.isGGUF,
             isBare(stored, configuration, names)
         {
-            (description.head, description.task) = (nil, .embedding)
+            (description.head, description.task) = (nil, chosen.task.sees ? .imageEmbedding : .embedding)
         }
         names = chosen.names(names, stored: stored)
         names.heads += classes.flatMap(\.stems).map { $0 + "." }
