@@ -20,7 +20,7 @@ package struct FuzzDoor: Sendable {
 
     package static let all: [FuzzDoor] = [
         .configuration, .tokenizer, .gguf, .safetensors, .pickle, .template, .grammar, .archive, .request,
-        .picture,
+        .picture, .processor,
     ]
 
     /// The inputs to begin with: those kept in Tests/Fixtures/fuzz, of which some were once hard to read, and the seeds.

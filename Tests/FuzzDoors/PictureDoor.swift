@@ -1,8 +1,35 @@
 import HubCore
 import HubMedia
+import InferenceKit
 import Support
 
 extension FuzzDoor {
+    /// What preprocessor_config.json says, for two pictures of odd sizes.
+    static let processor: FuzzDoor = {
+        let file = Result { try ScratchFile("preprocessor_config.json") }
+        return FuzzDoor(
+            "processor",
+            seeds: {
+                let goldens = try Fixtures.json("goldens/picture-inputs.json")["cases"]?.array ?? []
+                return goldens.compactMap { $0["files"]?["preprocessor_config.json"] }.map { Array($0.text().utf8) }
+            },
+            read: { bytes in
+                let file = try file.get()
+                try file.write(bytes)
+                do throws(AIError) {
+                    var processor = try PictureProcessor(folder: Path.parent(file.path))
+                    processor.mostPixels = 1 << 20
+                    for (height, width) in [(48, 64), (1, 2000)] {
+                        let pixels = [UInt8](repeating: 7, count: 3 * height * width)
+                        let made = try processor.process(Picture(width: width, height: height, pixels: pixels))
+                        guard made.values.count == 3 * made.height * made.width else {
+                            throw AIError(.ioError, "a picture has not the numbers of its sides")
+                        }
+                    }
+                } catch { try error.mustRefuse(.unsupportedModel, .malformedModel, .invalidInput) }
+            })
+    }()
+
     /// A picture of any kind, which is then resized and written.
     static let picture = FuzzDoor(
         "picture",

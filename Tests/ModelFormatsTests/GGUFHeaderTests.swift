@@ -67,8 +67,8 @@ private func read(_ bytes: [UInt8], fileSize: Int? = nil) throws(AIError) -> GGU
             #expect(type.halfOffsets.allSatisfy { $0 + 2 <= type.blockBytes })
         }
         // What is known beyond those was dropped, but for Q2_0, which gguf 0.19.0 does not know yet.
-        let current = GGUFTensorType.known.filter(\.value.isCurrent).keys.map(String.init)
-        #expect(Set(current).subtracting(types.members.map(\.key)) == ["42"])
+        let current = GGUFTensorType.known.filter(\.value.isCurrent).keys.map { String($0) }
+        #expect(Set(current).subtracting(types.members.map { $0.key }) == ["42"])
     }
 
     @Test func aFileCutAtAnyByteIsRefusedAndABeginningAsksForMore() throws {

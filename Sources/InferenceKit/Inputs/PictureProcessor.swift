@@ -43,6 +43,8 @@ public struct PictureProcessor: Sendable {
     /// Whether blue comes first; means and deviations are then none.
     var isBlueFirst = false
     var padding: Padding?
+    /// The most pixels of what is made on the way.
+    package var mostPixels = PictureLimits().pixels
     /// Pixels on a side of the patches that the model takes in the order of ``PicturePixels/patches(side:)``; nil for others.
     public internal(set) var patchSide: Int?
 
@@ -56,13 +58,13 @@ public struct PictureProcessor: Sendable {
         var sides = (height: picture.height, width: picture.width)
         if arithmetic == .blurredSquare {
             sides = (max(sides.height, sides.width), max(sides.height, sides.width))
-            try Self.check(picture, sides.height, sides.width)
+            try check(picture, sides.height, sides.width)
         }
         let target = size.sides(height: sides.height, width: sides.width)
-        try Self.check(picture, target.height, target.width)
+        try check(picture, target.height, target.width)
         // Between the two passes.
-        try Self.check(picture, sides.height, target.width)
-        if let crop { try Self.check(picture, crop.height, crop.width) }
+        try check(picture, sides.height, target.width)
+        if let crop { try check(picture, crop.height, crop.width) }
         let pixels: PicturePixels
         if arithmetic == .levels {
             let resized = picture.resized(width: target.width, height: target.height, filter: filter)
@@ -73,8 +75,8 @@ public struct PictureProcessor: Sendable {
         return try padded(pixels, picture)
     }
 
-    private static func check(_ picture: Picture, _ height: Int, _ width: Int) throws(AIError) {
-        guard height > 0, width > 0, height <= PictureLimits().pixels / width else {
+    private func check(_ picture: Picture, _ height: Int, _ width: Int) throws(AIError) {
+        guard height > 0, width > 0, height <= mostPixels / width else {
             throw AIError(
                 .invalidInput,
                 "a picture of \(picture.width) by \(picture.height) pixels would become one of \(width) by \(height)"
@@ -145,12 +147,12 @@ public struct PictureProcessor: Sendable {
                     \(pixels.height), which does not fit into \(width) by \(height)
                     """)
             }
-            try Self.check(picture, height, width)
+            try check(picture, height, width)
             return pixels.padded(top: 0, left: 0, height: height, width: width)
         case .around(let multiple):
             func whole(_ side: Int) -> Int { (side + multiple - 1) / multiple * multiple }
             let (height, width) = (whole(pixels.height), whole(pixels.width))
-            try Self.check(picture, height, width)
+            try check(picture, height, width)
             return pixels.padded(
                 top: (height - pixels.height) / 2, left: (width - pixels.width) / 2, height: height, width: width)
         }
