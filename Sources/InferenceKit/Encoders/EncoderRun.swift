@@ -170,6 +170,14 @@ struct EncoderRun {
 }
 
 extension LoadedModel {
+    /// What a model that says something of a whole text computes: the text, or after an encoder the text behind what an
+    /// answer starts with.
+    func input(_ text: TokenizedText) -> EncoderInput {
+        let rows = zip(text.ids, text.types).map { RowInput.token($0, type: $1) }
+        guard model.description.encoder != nil else { return EncoderInput(rows) }
+        return EncoderInput([RowInput](tokens: answerStart + text.ids.dropLast()), answering: [RowInput](tokens: text.ids))
+    }
+
     /// The tokens of a text, or of two, as a model reads them.
     ///
     /// - Parameter strategy: how longer texts than the model takes are cut; nil if they must not be.

@@ -44,7 +44,7 @@ struct LoadedModel: Sendable {
         d = d.limited(to: context)
         computation = try Computation(
             reading, d, runnable.names, runnable.weights, options, context: context)
-        sessions = SessionPool(computation, keeping: options.keptTexts)
+        sessions = SessionPool(keeping: options.keptTexts) { [computation] in computation.session() }
         self.sentences = sentences ?? (d.task == .embedding || !d.isCausal ? SentenceModules.plain : nil)
         sentenceLayers = try self.sentences.map { sentences throws(AIError) in
             try SentenceLayers(sentences, width: d.width)
@@ -130,14 +130,6 @@ struct LoadedModel: Sendable {
         guard model.description.encoder != nil else { return ([], ids) }
         try checkEmbedded(answerStart)
         return (ids, answerStart)
-    }
-
-    /// What a model that says something of a whole text computes: the text, or after an encoder the text behind what an
-    /// answer starts with.
-    func input(_ text: TokenizedText) -> EncoderInput {
-        let rows = zip(text.ids, text.types).map { RowInput.token($0, type: $1) }
-        guard model.description.encoder != nil else { return EncoderInput(rows) }
-        return EncoderInput([RowInput](tokens: answerStart + text.ids.dropLast()), answering: [RowInput](tokens: text.ids))
     }
 
     /// - Throws: ``ErrorCode/malformedModel`` for an id that the model has no embedding for.

@@ -128,15 +128,14 @@ final class Session {
 
 /// Sessions that nobody uses, the last used one last, and those in use: the next text may share a beginning with one of them.
 final class SessionPool {
-    private let computation: Computation
+    /// Makes a text that nothing else uses.
+    private let made: () -> Session
     /// Sessions kept.
     private let most: Int
     private var idle: [Session] = []
     private var busy: [Session] = []
 
-    init(_ computation: Computation, keeping most: Int) {
-        (self.computation, self.most) = (computation, most)
-    }
+    init(keeping most: Int, _ made: @escaping () -> Session) { (self.most, self.made) = (most, made) }
 
     /// The session with the longest common beginning, or a new one.
     ///
@@ -145,7 +144,7 @@ final class SessionPool {
     ///
     /// - Parameter source: what the text answers; empty for a decoder alone.
     func take(_ text: [RowInput], answering source: [RowInput] = []) -> Session {
-        let session = found(text, answering: source) ?? computation.session()
+        let session = found(text, answering: source) ?? made()
         busy.append(session)
         return session
     }

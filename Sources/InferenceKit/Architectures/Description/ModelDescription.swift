@@ -349,7 +349,9 @@ struct ModelDescription: Sendable, Hashable {
         /// Whether a tensor of the file divides the frequencies: GGUF's way to write ``Scaling/llama3``.
         var hasFactors = false
         /// The coordinate that turns each pair (M-RoPE, https://arxiv.org/abs/2409.12191); empty where all turn by one.
-        var axes: [RowPosition.Axis] = []
+        var axes: [Axis] = []
+
+        enum Axis: Sendable, Hashable { case time, row, column }
     }
 }
 

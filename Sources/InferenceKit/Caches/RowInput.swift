@@ -40,23 +40,3 @@ final class EncodedRows: Sendable, Hashable {
     static func == (one: EncodedRows, other: EncodedRows) -> Bool { one.key == other.key && one.count == other.count }
     func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
-
-/// Where a row stands for rotary embeddings: in a text all three are its position; rows of a picture have its column and
-/// row in the grid, those of a video the time, too (M-RoPE, https://arxiv.org/abs/2409.12191).
-struct RowPosition: Sendable, Hashable {
-    enum Axis: Sendable, Hashable { case time, row, column }
-
-    var time: Float
-    var row: Float
-    var column: Float
-
-    init(time: Float, row: Float, column: Float) { (self.time, self.row, self.column) = (time, row, column) }
-
-    subscript(_ axis: Axis) -> Float {
-        switch axis {
-        case .time: time
-        case .row: row
-        case .column: column
-        }
-    }
-}
