@@ -79,7 +79,8 @@ import Testing
         text.ids = ids(model.context, model)
         text.types = text.ids.map { _ in 0 }
         var given = 0
-        try run.rows(Array(repeating: model.input(text), count: texts), isCancelled: { false }) { _, _ in given += 1 }
+        try run.rows(Array(repeating: model.input(text), count: texts), isCancelled: { false }) { _, _ in given += 1
+        }
         #expect(given == texts)
         return (
             run.caches.reduce(0) { $0 + $1.keys.mostBytes + ($1.keys.source?.kept?.mostBytes ?? 0) },

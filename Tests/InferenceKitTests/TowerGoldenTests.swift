@@ -60,8 +60,10 @@ import Testing
 
     @Test(arguments: [
         ("patch_size", 64 as JSON, "patch_size 64 is larger than image_size 32 by 32"),
-        ("patch_size", .array([8, 4]), "patch_size is 8 by 4, not a square"), ("image_size", .array([32]), "image_size is not a size"),
-        ("num_channels", 1, "num_channels"), ("hidden_act", "mish", "activation"), ("hidden_size", 36, "has the shape"),
+        ("patch_size", .array([8, 4]), "patch_size is 8 by 4, not a square"),
+        ("image_size", .array([32]), "image_size is not a size"),
+        ("num_channels", 1, "num_channels"), ("hidden_act", "mish", "activation"),
+        ("hidden_size", 36, "has the shape"),
     ])
     func settingsAreChecked(key: String, value: JSON, message: String) async throws {
         let folder = try TemporaryFolder(linking: "micro/vit", except: ["config.json"])

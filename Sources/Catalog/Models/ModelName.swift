@@ -82,7 +82,8 @@ enum ModelName {
     /// Groups of about 64 weights share scales, half a bit per weight.
     private static let bits: [Substring: Double] = [
         "2bit": 2.5, "3bit": 3.5, "4bit": 4.5, "5bit": 5.5, "6bit": 6.5, "8bit": 8.5, "int4": 4.5, "w4a16": 4.5,
-        "awq": 4.5, "gptq": 4.5, "hqq": 4.5, "nf4": 4.5, "fp4": 4.5, "nvfp4": 4.5, "mxfp4": 4.5, "int8": 8.5, "w8a8": 8.5,
+        "awq": 4.5, "gptq": 4.5, "hqq": 4.5, "nf4": 4.5, "fp4": 4.5, "nvfp4": 4.5, "mxfp4": 4.5, "int8": 8.5,
+        "w8a8": 8.5,
         "w8a16": 8.5,
     ]
 

@@ -37,6 +37,8 @@ final class EncodedRows: Sendable, Hashable {
     /// As inputs of another part.
     var inputs: [RowInput] { (0..<count).map { .encoded(self, $0) } }
 
-    static func == (one: EncodedRows, other: EncodedRows) -> Bool { one.key == other.key && one.count == other.count }
+    static func == (one: EncodedRows, other: EncodedRows) -> Bool {
+        one.key == other.key && one.count == other.count
+    }
     func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }

@@ -24,7 +24,8 @@ public struct EmbeddingResult: Sendable, Hashable {
         guard let dimensions else { return self }
         guard (1...vector.count).contains(dimensions) else {
             throw AIError(
-                .invalidInput, "vectors of \(dimensions) numbers are not possible: this model makes \(vector.count)")
+                .invalidInput, "vectors of \(dimensions) numbers are not possible: this model makes \(vector.count)"
+            )
         }
         return EmbeddingResult(vector: Array(vector.prefix(dimensions)), tokenCount: tokenCount)
     }

@@ -131,7 +131,8 @@ struct EncoderRun {
             let d = model.description
             caches.append(
                 (
-                    KeyValueCache(d.cacheShapes, format: computation.cacheFormat.kernel, capacity: computation.context),
+                    KeyValueCache(
+                        d.cacheShapes, format: computation.cacheFormat.kernel, capacity: computation.context),
                     RecurrentStates(d, keeping: 0)
                 ))
         }
@@ -175,7 +176,8 @@ extension LoadedModel {
     func input(_ text: TokenizedText) -> EncoderInput {
         let rows = zip(text.ids, text.types).map { RowInput.token($0, type: $1) }
         guard model.description.encoder != nil else { return EncoderInput(rows) }
-        return EncoderInput([RowInput](tokens: answerStart + text.ids.dropLast()), answering: [RowInput](tokens: text.ids))
+        return EncoderInput(
+            [RowInput](tokens: answerStart + text.ids.dropLast()), answering: [RowInput](tokens: text.ids))
     }
 
     /// The tokens of a text, or of two, as a model reads them.

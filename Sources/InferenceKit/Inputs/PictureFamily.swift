@@ -67,7 +67,8 @@ struct PictureFamily: Sendable {
             size: square(512), filter: .bilinear, means: imageNetMeans, deviations: imageNetDeviations),
         "ConvNext": PictureFamily(kind: .convNext, size: .shortest(384), isNumberSquare: false),
         "MobileViT": PictureFamily(
-            kind: .mobileViT, size: .shortest(224), filter: .bilinear, isNumberSquare: false, crop: middle(256), normalizes: false),
+            kind: .mobileViT, size: .shortest(224), filter: .bilinear, isNumberSquare: false, crop: middle(256),
+            normalizes: false),
         "DPT": PictureFamily(kind: .dpt, size: square(384)),
         "Detr": detr, "ConditionalDetr": detr, "DeformableDetr": detr, "GroundingDino": detr,
         "RTDetr": PictureFamily(

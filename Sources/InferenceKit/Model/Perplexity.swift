@@ -44,7 +44,8 @@ public struct Perplexity: Sendable, Hashable {
             rest = rest.dropFirst(size)
             // The last token is only predicted, never fed.
             let inputs = [bos] + targets.dropLast()
-            try session.run(anew: [RowInput](tokens: inputs), workspace, logitsFrom: 0, isCancelled: isCancelled) { row, logits in
+            try session.run(anew: [RowInput](tokens: inputs), workspace, logitsFrom: 0, isCancelled: isCancelled) {
+                row, logits in
                 sum -= Logprobs(logits)[targets[row]]
             }
         }

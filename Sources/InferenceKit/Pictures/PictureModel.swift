@@ -24,7 +24,9 @@ public final class PictureModel: Sendable {
     init(_ reading: FolderReading, options: ModelOptions) throws(AIError) {
         let began = Clock.seconds
         let (_, described, names, weights) = try reading.runnable()
-        guard let pixels = described.pixels else { throw .unsupported(reading.folder, "the model reads no pictures") }
+        guard let pixels = described.pixels else {
+            throw .unsupported(reading.folder, "the model reads no pictures")
+        }
         processor = try PictureProcessor(folder: reading.folder)
         let rows = pixels.firstCount + (try Self.squares(processor, pixels, in: reading.folder))
         var d = described
@@ -44,7 +46,8 @@ public final class PictureModel: Sendable {
     ) throws(AIError) -> Int {
         var most = pixels.rows * pixels.columns
         for (height, width) in [(512, 512), (512, 1024), (1024, 512)] {
-            let blank = Picture(width: width, height: height, pixels: [UInt8](repeating: 0, count: 3 * width * height))
+            let blank = Picture(
+                width: width, height: height, pixels: [UInt8](repeating: 0, count: 3 * width * height))
             let made = try processor.process(blank)
             let count = (made.height / pixels.patch) * (made.width / pixels.patch)
             guard count > 0 else {
@@ -95,7 +98,8 @@ public final class PictureModel: Sendable {
             for vector in vectors {
                 results.append(
                     EmbeddingResult(
-                        vector: normalizes ? SentenceLayers.unit(try vector.checkedFinite())
+                        vector: normalizes
+                            ? SentenceLayers.unit(try vector.checkedFinite())
                             : try vector.checkedFinite()))
             }
             return results

@@ -20,7 +20,8 @@ extension TensorSource {
             )
         }
         // Scales stand along the axis that groups do not.
-        guard axis == 0 || axis == 1, scales.shape == (axis == 1 ? [groups, 1] : [1, groups]), rows > 0, columns > 0, groups > 0, rows * columns % groups == 0,
+        guard axis == 0 || axis == 1, scales.shape == (axis == 1 ? [groups, 1] : [1, groups]), rows > 0,
+            columns > 0, groups > 0, rows * columns % groups == 0,
             groups <= Int(UInt32.max), rows * columns / groups <= Int(UInt32.max)
         else { throw misfit(tensor, scales, rows: rows, columns: columns) }
         let group = rows * columns / groups

@@ -55,7 +55,8 @@ import Testing
         ).document()
         let whole = try #require(tried["embeddings"]?.array?.first?.array)
         #expect(whole.count == 32)
-        let short = try await stage.run(["embed", model, "--attach", file, "--dimensions", "5", "--json"]).document()
+        let short = try await stage.run(["embed", model, "--attach", file, "--dimensions", "5", "--json"])
+            .document()
         #expect(short["embeddings"]?.array?.first?.array == Array(whole.prefix(5)))
     }
 
@@ -65,12 +66,21 @@ import Testing
         let (seeing, reading) = (try Fixtures.path("micro/vit"), try Fixtures.path("micro/llama"))
         let refused: [([String], Int32, String)] = [
             (["try", seeing, "hello"], 2, "vit reads pictures, and no text"),
-            (["try", seeing, "hello", "--attach", file], 2, "models that read a picture and a PROMPT do not run here yet"),
+            (
+                ["try", seeing, "hello", "--attach", file], 2,
+                "models that read a picture and a PROMPT do not run here yet"
+            ),
             (["try", reading, "--attach", file], 2, "llama reads no pictures"),
             (["try", seeing, "--attach", place("text.png")], 7, "it is not a picture"),
             (["try", seeing, "--attach", place("missing.png")], 3, "does not exist"),
-            (["try", seeing, "--attach", file, "--task", "text-generation"], 2, "--attach has no meaning with --task"),
-            (["try", seeing, "--attach", file, "--max-tokens", "3"], 2, "--max-tokens is for models that generate text"),
+            (
+                ["try", seeing, "--attach", file, "--task", "text-generation"], 2,
+                "--attach has no meaning with --task"
+            ),
+            (
+                ["try", seeing, "--attach", file, "--max-tokens", "3"], 2,
+                "--max-tokens is for models that generate text"
+            ),
             (["embed", seeing, "text"], 7, "the model reads pictures and no text"),
             (["embed", reading, "--attach", file], 7, "llama reads no pictures"),
             (["embed", seeing, "text", "--attach", file], 2, "no vectors in one space"),

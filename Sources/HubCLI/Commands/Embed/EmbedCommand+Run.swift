@@ -17,7 +17,9 @@ extension EmbedCommand {
         context.output.render(
             json: json(vectors, source), quiet: vectors.map { $0.vector.map { "\($0)" }.joined(separator: " ") }
         ) {
-            for (text, result) in zip(texts + request.attach, vectors) { TryReport.show(result, of: text, context.output) }
+            for (text, result) in zip(texts + request.attach, vectors) {
+                TryReport.show(result, of: text, context.output)
+            }
         }
     }
 

@@ -27,7 +27,8 @@ enum EmbedCommand {
             """,
         operands: [Operand("MODEL", .one, .modelOrFolder), Operand("TEXT", .any, .text)],
         flags: [
-            file.flag, attach.flag, ProviderFlags.provider.flag, TryCommand.promptName.flag, TryCommand.dimensions.flag,
+            file.flag, attach.flag, ProviderFlags.provider.flag, TryCommand.promptName.flag,
+            TryCommand.dimensions.flag,
             ProviderFlags.timeout.minor.flag,
         ] + computing + [SharedFlags.yes.flag],
         exclusive: [["exact", "fast"], ["attach", "file"], ["attach", "prompt-name"]],

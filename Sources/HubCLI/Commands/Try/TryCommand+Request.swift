@@ -133,7 +133,8 @@ extension TryCommand {
         }
         /// Whether it is tested, for want of anything to do with it.
         var isTest: Bool {
-            runs && prompt == nil && !embeds && query == nil && perplexity == nil && series == nil && attach.isEmpty && !chat
+            runs && prompt == nil && !embeds && query == nil && perplexity == nil && series == nil && attach.isEmpty
+                && !chat
         }
         /// Whether a person talks with it.
         var isConversation: Bool { runs && prompt == nil && chat }

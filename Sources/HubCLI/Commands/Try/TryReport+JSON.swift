@@ -30,8 +30,11 @@ extension TryReport {
             "similar": similar.isEmpty
                 ? nil
                 : .array(similar.map { .object(["text": .string($0.text), "cosine": .double($0.cosine)]) }),
-            "ranking": answer(\.ranking), "labels": answer(\.labels) ?? pictures.first.flatMap { labels($0.labels) },
-            "pictures": pictures.count < 2 ? nil : .array(pictures.map { .object(["file": .string($0.file), "labels": labels($0.labels)]) }), "tokens": answer(\.tokens),
+            "ranking": answer(\.ranking),
+            "labels": answer(\.labels) ?? pictures.first.flatMap { labels($0.labels) },
+            "pictures": pictures.count < 2
+                ? nil : .array(pictures.map { .object(["file": .string($0.file), "labels": labels($0.labels)]) }),
+            "tokens": answer(\.tokens),
             "fill": answer(\.fill), "forecast": seriesJSON,
             "perplexity": perplexity.flatMap { $0.perplexity.isFinite ? .double($0.perplexity) : nil },
             "tokens_scored": perplexity.map { .int(Int64($0.tokensScored)) },
