@@ -79,7 +79,7 @@ import Testing
             Issue.record("a file was read that is not there")
         } catch {
             #expect(error.code == .fileNotFound && error.exitStatus == 3)
-            #expect(error.message == "there is no file /nowhere/\\u{1B}[2J.png")
+            #expect(error.message == "/nowhere/\\u{1B}[2J.png does not exist")
         }
         let folder = try Fixtures.path("pictures")
         #expect(throws: AIError.self) { try PictureFile.read(folder) }

@@ -12,7 +12,7 @@ public enum PictureFile {
     ///   limit, or of a kind whose library is missing; ``ErrorCode/insufficientMemory``.
     public static func read(_ path: String, limits: PictureLimits = PictureLimits()) throws(AIError) -> Picture {
         guard let status = try FileSystem.status(path) else {
-            throw AIError(.fileNotFound, "there is no file \(path.printable)", context: .init(path: path))
+            throw AIError(.fileNotFound, "\(path.printable) does not exist", context: .init(path: path))
         }
         guard status.kind == .file else { throw .unreadable(path, "it is not a file") }
         guard status.size <= limits.fileBytes else { throw tooLong(path, Int(status.size), limits) }

@@ -126,7 +126,7 @@ struct AttentionBlock: Sendable {
 
     /// The positions that a row sees.
     private func positions(_ row: StepRow) -> Range<Int> {
-        let end = isCausal ? max(row.position + 1, row.seen ?? 0) : row.length
+        let end = isCausal ? row.position + 1 : row.length
         guard let window = description.window else { return 0..<end }
         return max(0, row.position + 1 - window)..<min(end, row.position + window)
     }

@@ -30,20 +30,21 @@ struct PictureEmbeddingBlock: Sendable {
         self.norm = if let norm { try NormBlock(norm, .embeddingNorm, nil, table) } else { nil }
     }
 
-    /// The grid of a picture: with the positions of the table where it has its size, else interpolated ones.
+    /// The positions of a picture's squares, `[rows * columns][width]`: those of the table where it has its size, else
+    /// interpolated ones; nil for none.
     ///
     /// - Parameters:
     ///   - rows: squares from top to bottom,
     ///   - columns: and from left to right.
-    func grid(rows: Int, columns: Int) -> PatchGrid {
+    func positions(rows: Int, columns: Int) -> FloatBuffer? {
         let d = description
         guard let positions, let kind = d.positions, rows != d.rows || columns != d.columns else {
-            return PatchGrid(rows: rows, columns: columns, positions: positions)
+            return positions
         }
         let table = FloatGrid(height: d.rows, width: d.columns, channels: width, values: positions.array)
         let resized = table.resized(
             height: rows, width: columns, interpolation: .bicubic, antialias: kind.hasAntialias)
-        return PatchGrid(rows: rows, columns: columns, positions: FloatBuffer(resized.values))
+        return FloatBuffer(resized.values)
     }
 
     /// What a picture's rows are made of.
@@ -74,7 +75,7 @@ struct PictureEmbeddingBlock: Sendable {
             let out = w.hidden.start + place * width
             if let id = row.input.token {
                 out.update(from: first.start + id * width, count: width)
-            } else if let positions = row.grid?.positions {
+            } else if let positions = row.positions {
                 let square = row.position - description.firstCount
                 hub_add(w.team.team, out, positions.start + square * width, 1, width)
             }

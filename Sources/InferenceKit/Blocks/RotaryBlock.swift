@@ -104,9 +104,8 @@ struct RotaryBlock: Sendable {
         var known: (length: Int, frequencies: [Float])?
         for row in rows {
             if known?.length != row.length { known = (row.length, frequencies(row.length)) }
-            for (pair, frequency) in known!.frequencies.enumerated() {
-                let place = row.place.map { $0[rotary.axes.isEmpty ? .time : rotary.axes[pair]] }
-                let angle = Double((place ?? Float(row.position)) * frequency)
+            for frequency in known!.frequencies {
+                let angle = Double(Float(row.position) * frequency)
                 cosines[at] = Float(cos(angle) * attention)
                 sines[at] = Float(sin(angle) * attention)
                 at += 1

@@ -7,11 +7,11 @@ struct EncoderInput {
     let rows: [RowInput]
     /// What the rows answer, where the model has an encoder before them.
     let source: [RowInput]
-    /// Of a picture: its squares.
-    let grid: PatchGrid?
+    /// Of a picture: the positions of its squares; nil for none.
+    let positions: FloatBuffer?
 
-    init(_ rows: [RowInput], answering source: [RowInput] = [], grid: PatchGrid? = nil) {
-        (self.rows, self.source, self.grid) = (rows, source, grid)
+    init(_ rows: [RowInput], answering source: [RowInput] = [], positions: FloatBuffer? = nil) {
+        (self.rows, self.source, self.positions) = (rows, source, positions)
     }
 
     var count: Int { rows.count }
@@ -146,7 +146,7 @@ struct EncoderRun {
             for (position, input) in text.rows.enumerated() {
                 step.append(
                     StepRow(
-                        cache: cache.keys, position: position, input: input, grid: text.grid, length: text.count,
+                        cache: cache.keys, position: position, input: input, positions: text.positions, length: text.count,
                         states: cache.states))
             }
             pieces.append(Piece(text: index, rows: start..<step.count, start: 0, isLast: true))

@@ -153,7 +153,7 @@ public final class PictureModel: Sendable {
                     + "the model takes \(workspace.rows - pixels.firstCount)")
         }
         let squares = made.squares(side: pixels.patch, rows: rows, columns: columns)
-        return EncoderInput(block.inputs(squares), grid: block.grid(rows: rows, columns: columns))
+        return EncoderInput(block.inputs(squares), positions: block.positions(rows: rows, columns: columns))
     }
 }
 

@@ -207,7 +207,6 @@ final class Model: Sendable {
             case .last: [[text.upperBound - 1..<text.upperBound]]
             case .mean: [[text]]
             case .firstAndMean: [[first, squares]]
-            case .meanOfSquares: [[squares]]
             }
         }
         let (width, outputs) = (description.width, description.outputs)

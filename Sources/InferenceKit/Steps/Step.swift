@@ -3,13 +3,8 @@ struct StepRow {
     let cache: KeyValueCache
     let position: Int
     let input: RowInput
-    /// Where it stands for rotary embeddings; nil for its position.
-    var place: RowPosition?
-    /// Of a picture: its squares.
-    var grid: PatchGrid?
-    /// The end of the positions that it sees, where it sees later ones too; nil for those up to its own. They are rows of
-    /// the same step.
-    var seen: Int?
+    /// Of a picture: the positions of its squares, `[squares][width]`; nil for none.
+    var positions: FloatBuffer?
     /// The length of the text, as far as it was known when this row was asked for: some rotary embeddings depend on it.
     let length: Int
     /// Whether logits are computed for it.

@@ -143,8 +143,6 @@ struct ModelDescription: Sendable, Hashable {
             case each, first, mean, last
             /// The first, and behind it the mean of the rows of squares of a picture.
             case firstAndMean
-            /// The mean of the rows of squares.
-            case meanOfSquares
             /// Each, and the mean of their outputs is the text's.
             case meanOfOutputs
         }
@@ -348,10 +346,6 @@ struct ModelDescription: Sendable, Hashable {
         var scaling = Scaling.none
         /// Whether a tensor of the file divides the frequencies: GGUF's way to write ``Scaling/llama3``.
         var hasFactors = false
-        /// The coordinate that turns each pair (M-RoPE, https://arxiv.org/abs/2409.12191); empty where all turn by one.
-        var axes: [Axis] = []
-
-        enum Axis: Sendable, Hashable { case time, row, column }
     }
 }
 
