@@ -146,7 +146,8 @@ struct EncoderRun {
             for (position, input) in text.rows.enumerated() {
                 step.append(
                     StepRow(
-                        cache: cache.keys, position: position, input: input, positions: text.positions, length: text.count,
+                        cache: cache.keys, position: position, input: input, positions: text.positions,
+                        length: text.count,
                         states: cache.states))
             }
             pieces.append(Piece(text: index, rows: start..<step.count, start: 0, isLast: true))
