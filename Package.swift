@@ -82,7 +82,9 @@ let package = Package(
                 "HubCore", "HubMedia", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar",
                 "CKernels",
             ]),
-        library("RemoteKit", ["HubCore", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),
+        library(
+            "RemoteKit",
+            ["HubCore", "HubMedia", "HubChatTemplates", "HubGrammar", "Catalog", "Fetcher", "InferenceKit"]),
         library("MemoryKit", ["HubCore", "HubChatTemplates", "Catalog", "InferenceKit"]),
         library(
             "HubServer", ["HubCore", "CMicroHTTPD"],
@@ -100,7 +102,7 @@ let package = Package(
         .target(
             name: "HubCLI",
             dependencies: [
-                "HubCore", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "HubChatTemplates",
+                "HubCore", "HubMedia", "Catalog", "Fetcher", "ModelFormats", "HubTokenizers", "HubChatTemplates",
                 "HubGrammar", "InferenceKit", "RemoteKit", "MemoryKit", "HubServer", "HubMirror",
                 "HubAPI",
                 // For `hub version --verbose` and the terminal.
@@ -186,7 +188,8 @@ let package = Package(
         .testTarget(
             name: "HubCLITests",
             dependencies: [
-                "HubCLI", "CatalogTour", "Chat", "MemoryKit", "Catalog", "Fetcher", "HubCore", "InferenceKit",
+                "HubCLI", "CatalogTour", "Chat", "MemoryKit", "Catalog", "Fetcher", "HubCore", "HubMedia",
+                "InferenceKit",
                 "ModelFormats", "Support",
                 "HubServer",
             ],

@@ -1,5 +1,6 @@
 import HubChatTemplates
 import HubCore
+import HubMedia
 
 /// The files of `--attach`: texts, which become part of the prompt, and pictures.
 struct Attachments: Sendable {
@@ -20,6 +21,8 @@ struct Attachments: Sendable {
 
     /// Providers refuse requests of some ten megabytes.
     private static let limit = 16 << 20
+    /// The kinds of pictures that models at providers take.
+    private static let sent: Set<PictureKind> = [.png, .jpeg, .gif, .webp]
 
     /// Reads the files.
     ///
@@ -29,8 +32,8 @@ struct Attachments: Sendable {
         for name in names {
             let (bytes, path) = try await context.input(name, limit: limit)
             let content: Content
-            if let mediaType = mediaType(of: bytes) {
-                content = .picture(.bytes(bytes, mediaType: mediaType))
+            if let kind = PictureKind(bytes), sent.contains(kind) {
+                content = .picture(.bytes(bytes, mediaType: kind.mediaType))
             } else if let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) {
                 content = .text(text)
             } else {
@@ -41,17 +44,6 @@ struct Attachments: Sendable {
             attachments.files.append(File(name: Path.name(name), content: content, bytes: bytes.count))
         }
         return attachments
-    }
-
-    /// A picture's media type by its first bytes.
-    private static func mediaType(of bytes: [UInt8]) -> String? {
-        let kinds: [(type: String, start: [UInt8])] = [
-            ("image/png", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), ("image/jpeg", [0xFF, 0xD8, 0xFF]),
-            ("image/gif", Array("GIF8".utf8)),
-        ]
-        if let kind = kinds.first(where: { bytes.starts(with: $0.start) }) { return kind.type }
-        let isWebP = bytes.starts(with: "RIFF".utf8) && bytes.dropFirst(8).starts(with: "WEBP".utf8)
-        return isWebP ? "image/webp" : nil
     }
 
     var isEmpty: Bool { files.isEmpty }

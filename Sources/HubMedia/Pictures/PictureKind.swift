@@ -43,6 +43,9 @@ public enum PictureKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// `image/jpeg` (https://www.iana.org/assignments/media-types, image).
+    public var mediaType: String { "image/\(rawValue.lowercased())" }
+
     /// What a file is that is not read, to say it: "a TIFF picture".
     static func other(_ head: ArraySlice<UInt8>) -> String? {
         let known: [([UInt8], String)] = [

@@ -1,5 +1,6 @@
 import Fetcher
 import HubCore
+import HubMedia
 import InferenceKit
 
 /// Asks for a picture: as bytes, in base64, by an address, or through a queue.
@@ -45,7 +46,7 @@ struct ImageCall: Sendable {
         call.accepts = "image/png"
         let answer = try await client.send(call, by: deadline)
         let body = try await answer.body(limit: PictureFetch.mostBytes)
-        if let type = PictureFile.mediaType(body) {
+        if let type = PictureKind(body)?.mediaType {
             return GeneratedImage(bytes: body, mediaType: type, servedBy: servedBy)
         }
         guard answer.mediaType.contains("json") else {

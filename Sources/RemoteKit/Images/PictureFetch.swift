@@ -1,5 +1,6 @@
 import Fetcher
 import HubCore
+import HubMedia
 import InferenceKit
 
 /// Gets a picture from what an answer names: an address, a data URL, or base64.
@@ -21,7 +22,7 @@ struct PictureFetch: Sendable {
             }
             bytes = decoded
         }
-        guard let type = PictureFile.mediaType(bytes) else {
+        guard let type = PictureKind(bytes)?.mediaType else {
             let isPage = bytes.first { $0 > 0x20 } == UInt8(ascii: "<")
             throw AIError(
                 .protocolViolation,
