@@ -35,7 +35,7 @@ extension EmbedCommand {
             }
             return try await model.provider.embed(texts, options: request.options)
         case .local(let place):
-            try checkTimeout(request)
+            try request.wish.checkLocal()
             let model = try await place.open(request.wish.demand, context)
             guard model.embeds else {
                 throw AIError(
@@ -64,7 +64,7 @@ extension EmbedCommand {
                 advice: "hub search --task image-feature-extraction --runs finds models that do",
                 context: .init(path: place.path))
         }
-        try checkTimeout(request)
+        try request.wish.checkLocal()
         let model: PictureModel
         do throws(AIError) { model = try await folder.openPictureModel(request.wish.demand.options) } catch {
             throw try ModelPlace.refusal(of: place, folder.inspection, because: error, context)
@@ -75,13 +75,6 @@ extension EmbedCommand {
             vectors.append(try await model.embed([picture])[0].shortened(to: request.options.dimensions))
         }
         return vectors
-    }
-
-    private static func checkTimeout(_ request: Request) throws(AIError) {
-        guard request.wish.timeout != nil else { return }
-        throw AIError(
-            .invalidInput, "--timeout is about a provider's answer, and this machine answers",
-            advice: "leave it out")
     }
 
     private static func json(_ vectors: [EmbeddingResult], _ source: ModelSource) -> JSONObject {

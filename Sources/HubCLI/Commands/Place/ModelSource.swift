@@ -36,6 +36,14 @@ struct ModelWish: Sendable {
     var demand: ModelPlace.Demand
     /// Seconds that a remote answer may take; nil for the usual time.
     var timeout: Double?
+
+    /// - Throws: ``ErrorCode/invalidInput`` for a time, where this machine answers.
+    func checkLocal() throws(AIError) {
+        guard timeout != nil else { return }
+        throw AIError(
+            .invalidInput, "--timeout is about a provider's answer, and this machine answers",
+            advice: "leave it out")
+    }
 }
 
 extension ModelSource {

@@ -16,11 +16,7 @@ extension TryCommand {
         case .local(let place): target = place
         case .remote(let model): return try await test(model, request, context)
         }
-        if request.timeout != nil {
-            throw AIError(
-                .invalidInput, "--timeout is about a provider's answer, and this machine answers",
-                advice: "leave it out")
-        }
+        try request.wish.checkLocal()
         do { try await run(target, context, request) } catch {
             // What is missing explains what fails.
             let failure = (error as? ReportedError)?.error ?? error as? AIError
