@@ -1,6 +1,6 @@
 import HubCore
 
-/// `hub serve --api` over a cache with one model. Ends with its last reference.
+/// `hub serve api` over a cache with one model. Ends with its last reference.
 final class APIServer {
     static let model = "bench/chat"
     let port: String

@@ -1,6 +1,6 @@
 import HubCore
 
-/// `hub serve --mirror` with a cache of its own. Ends with its last reference.
+/// `hub serve mirror` with a cache of its own. Ends with its last reference.
 final class MirrorServer {
     let address: String
     let box: Sandbox

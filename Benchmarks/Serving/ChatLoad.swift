@@ -1,7 +1,7 @@
 import HubCore
 import Libc
 
-/// Clients of `hub serve --api`: `Benchmarks chats PORT MODEL` prints the tokens a second of eight texts at once,
+/// Clients of `hub serve api`: `Benchmarks chats PORT MODEL` prints the tokens a second of eight texts at once,
 /// `Benchmarks waits PORT MODEL` how much later a short prompt's first token comes while a long prompt is read.
 enum ChatLoad {
     static let (texts, tokens) = (8, 160)

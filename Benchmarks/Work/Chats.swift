@@ -1,6 +1,6 @@
 import HubCore
 
-/// `hub serve --api`: eight texts at once beside the engine itself, and a short prompt while a long one is read.
+/// `hub serve api`: eight texts at once beside the engine itself, and a short prompt while a long one is read.
 enum Chats {
     static func measurements(_ suite: Suite) throws -> [any Measurement] {
         guard let own = CommandLine.arguments.first else { throw AIError(.ioError, "this program has no name") }
@@ -8,7 +8,7 @@ enum Chats {
         let server = try APIServer(file, suite)
         func client(_ work: String, _ measure: Measure) -> Contestant {
             Contestant(
-                name: "hub serve --api",
+                name: "hub serve api",
                 command: Command(own, [work, server.port, APIServer.model], in: server.box.environment),
                 inspect: { output in
                     let json = try JSON.parse(output)

@@ -1,6 +1,6 @@
 import HubCore
 
-/// The first view of the page of `hub serve --page`, in a headless Chromium.
+/// The first view of the page of `hub serve page`, in a headless Chromium.
 enum FirstView {
     static func measurements(_ suite: Suite) throws -> [any Measurement] {
         guard case .at(let python) = suite.tools.python else { throw AIError(.ioError, "there is no Python") }
@@ -15,7 +15,7 @@ enum FirstView {
                 work: "the page in a browser, first view", measures: [.load, .sent],
                 bars: [Bar(.load, .most(0.150)), Bar(.sent, .most(100_000))], warmUps: 1,
                 ours: Contestant(
-                    name: "hub serve --page",
+                    name: "hub serve page",
                     command: Command(
                         python, ["Benchmarks/page_view.py", server.address], in: server.box.environment),
                     inspect: inspect), peers: [], servers: [hub, server])

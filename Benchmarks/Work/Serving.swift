@@ -1,6 +1,6 @@
 import HubCore
 
-/// `hub serve --mirror`: what is here beside nginx, what is fetched beside fetching it directly, and many connections.
+/// `hub serve mirror`: what is here beside nginx, what is fetched beside fetching it directly, and many connections.
 enum Serving {
     private static let (ours, theirs) = ("curl from the mirror", "curl from nginx")
 

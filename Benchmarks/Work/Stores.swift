@@ -49,11 +49,11 @@ enum Stores {
             Contest(
                 work: "where \(size) are, for the first time", measures: [.wall, .memory],
                 bars: [Bar(.wall, .share(1.2), beside: "du")], warmUps: 1,
-                ours: Contestant(name: "hub why", command: command, prepare: { try Sandbox.remove(box.state) }),
+                ours: Contestant(name: "hub cache du", command: command, prepare: { try Sandbox.remove(box.state) }),
                 peers: [.present(du)]),
             Contest(
                 work: "where \(size) are, again", measures: [.wall], bars: [Bar(.wall, .most(0.3), beside: "du")],
-                warmUps: 2, ours: Contestant(name: "hub why", command: command), peers: [.present(du)]),
+                warmUps: 2, ours: Contestant(name: "hub cache du", command: command), peers: [.present(du)]),
         ]
     }
 
@@ -82,7 +82,7 @@ enum Stores {
             bars: [Bar(.rate, .times(0.95), beside: "cat")],
             warmUps: 1,
             ours: Contestant(
-                name: "hub warm --wait", command: suite.hub(["warm", model, "--wait", "--quiet"], box),
+                name: "hub cache warm --wait", command: suite.hub(["warm", model, "--wait", "--quiet"], box),
                 prepare: evict,
                 bytes: bytes),
             peers: [

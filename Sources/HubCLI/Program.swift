@@ -26,6 +26,7 @@ enum Program {
         do {
             if let fault { throw fault }
             let invocation = try invocation(parsed, commands)
+            for note in parsed.notes { context.output.note(note) }
             try await run(invocation, parsed.arguments, context)
         } catch is AnswerIsNo {
             answer = 1

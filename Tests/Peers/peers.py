@@ -106,7 +106,7 @@ class HubServe(Server):
 
 
 class Mirror(Server):
-    """`hub serve --mirror` of a Hub, with a cache of its own."""
+    """`hub serve mirror` of a Hub, with a cache of its own."""
 
     def __init__(self, upstream: str, home: Path, *flags, **variables):
         self.home = home

@@ -1,4 +1,4 @@
-"""`hub serve --api` with the real clients of OpenAI, on the small models of the fixtures."""
+"""`hub serve api` with the real clients of OpenAI, on the small models of the fixtures."""
 
 import base64
 import http.client
@@ -72,7 +72,7 @@ def used(home: Path) -> list:
 
 
 class API(Server):
-    """`hub serve --api` over a cache of its own."""
+    """`hub serve api` over a cache of its own."""
 
     def __init__(self, home: Path, *flags, **variables):
         self.home = home

@@ -1,4 +1,4 @@
-"""`hub serve --api`: completions, vectors, scores, responses and tokens, with OpenAI's real client."""
+"""`hub serve api`: completions, vectors, scores, responses and tokens, with OpenAI's real client."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""`hub serve --api` with Ollama's real client, on the small models of the fixtures."""
+"""`hub serve api` with Ollama's real client, on the small models of the fixtures."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""`hub serve --api`: requests in the form in which clients send them. Each is honoured, or refused with a reason."""
+"""`hub serve api`: requests in the form in which clients send them. Each is honoured, or refused with a reason."""
 
 import json
 import unittest

@@ -1,4 +1,4 @@
-"""`hub serve --mirror` between real clients and a Hub: what clients see, and what the Hub is asked."""
+"""`hub serve mirror` between real clients and a Hub: what clients see, and what the Hub is asked."""
 
 import hashlib
 import http.client

@@ -1,4 +1,4 @@
-"""The page of `hub serve --page` in a headless Chromium: every flow at the width of a desk and of a phone."""
+"""The page of `hub serve page` in a headless Chromium: every flow at the width of a desk and of a phone."""
 
 import json
 import shutil

@@ -1,6 +1,6 @@
 package import HubCore
 
-/// What `hub adopt` did to one name.
+/// What `hub cache adopt` did to one name.
 package struct Adoption: Sendable, Hashable {
     /// The name that was replaced, or the file that is registered.
     package var path: String

@@ -4,7 +4,7 @@ extension Schema {
     /// - `stores`: the last look at a folder, as the walk's own bytes.
     /// - `digests`: SHA-256 of files outside the cache. A file counts as the same while device, inode, size and both times
     ///   are: of its content (`modified`) and of its inode (`changed`), which programs cannot set back.
-    /// - `adoptions`: what `hub adopt` linked, for undoing it: the path whose name was replaced, the file it shares its
+    /// - `adoptions`: what `hub cache adopt` linked, for undoing it: the path whose name was replaced, the file it shares its
     ///   content with, how, and the modification time it had. It is kept where the catalog is lost.
     /// - `budgets`: the size that a cache and its trash may have, a JSON list of what stays, and seconds without use. Kept, too.
     static let stores = """

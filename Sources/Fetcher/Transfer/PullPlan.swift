@@ -192,8 +192,8 @@ package struct PullPlan: Sendable {
         }
     }
 
-    /// Takes missing files from other programs' stores, as hub adopt registered them. The cache gets a copy of its own:
-    /// one name less is hub adopt's work, which asks and can undo it.
+    /// Takes missing files from other programs' stores, as hub cache adopt registered them. The cache gets a copy of its own:
+    /// one name less is hub cache adopt's work, which asks and can undo it.
     mutating func take(_ registered: [String: Adoption]) throws(AIError) {
         for index in files.indices where files[index].state.isMissing && files[index].file.isLFS {
             guard let known = registered[files[index].file.digest.hex],

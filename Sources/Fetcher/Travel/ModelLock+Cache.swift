@@ -93,7 +93,7 @@ extension Puller {
                     "\(entry.repository) at \(entry.commit.short): \(file.path.printable) "
                         + (found == nil
                             ? "is locked, and the commit does not have it" : "is locked with another digest"),
-                    advice: "hub lock --update \(entry.repository) locks what the Hub has",
+                    advice: "hub lock update \(entry.repository) locks what the Hub has",
                     context: .init(repository: entry.repository.description, path: file.path))
             }
         }

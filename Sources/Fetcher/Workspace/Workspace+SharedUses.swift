@@ -4,7 +4,7 @@ import HubCore
 extension Workspace {
     /// What other programs still use of the files that a plan deletes, in a sentence for each: their bytes are not freed.
     ///
-    /// What hub adopt linked is known by the catalog; what hub link linked is found by its name in the other store.
+    /// What hub cache adopt linked is known by the catalog; what hub cache link linked is found by its name in the other store.
     package func sharedUses(of plan: DeletionPlan) async -> [String] {
         await Blocking.run { [self] in
             let adoptions = dispensable.use { catalog throws(AIError) in try catalog.adoptions() } ?? []

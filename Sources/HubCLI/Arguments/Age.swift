@@ -1,6 +1,6 @@
 import HubCore
 
-/// A length of time as `--older-than` takes it: `30d`, `2w`, `1mo`, `0d`.
+/// A length of time as `--unused-for` takes it: `30d`, `2w`, `1mo`, `0d`.
 struct Age: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The length in seconds.
     var seconds: Int64

@@ -14,6 +14,8 @@ struct ArgumentParser {
         var arguments = ParsedArguments()
         /// Whether a command was named that does not exist: then `--help` has nothing to explain.
         var isCommandUnknown = false
+        /// What was spelled as it was before, and how it is spelled now: a sentence each.
+        var notes: [String] = []
         /// The first fault; `--help`, `--version` and `--json` are known all the same.
         var fault: AIError?
     }
@@ -58,22 +60,53 @@ struct ArgumentParser {
     }
 
     private mutating func take(operand word: String) throws(AIError) {
-        guard outcome.command == nil else {
+        if let command = outcome.command {
+            guard command.subcommands.isEmpty else { return try choose(word, of: command) }
             outcome.arguments.operands.append(word)
             return
         }
         // After an unknown command nothing that follows can be judged.
         guard outcome.fault == nil else { return }
-        guard let command = commands.first(where: { $0.name == word }) else {
+        guard let command = commands.first(where: { $0.name == word }) ?? former(word) else {
             outcome.isCommandUnknown = true
             throw unknownCommand(word)
         }
         outcome.command = command
     }
 
+    /// The command whose former name this is.
+    private mutating func former(_ name: String) -> Command? {
+        guard let words = FormerNames.commands[name] else { return nil }
+        let parent = commands.first { $0.name == words.first }
+        guard let command = parent?.subcommands.first(where: { $0.word == words.last }) else { return nil }
+        outcome.notes.append("hub \(name) is hub \(command.name) now")
+        return command
+    }
+
+    /// The first word behind a command with subcommands: one of them, or an operand of the usual one.
+    private mutating func choose(_ word: String, of parent: Command) throws(AIError) {
+        let meant = FormerNames.words[parent.name]?[word]
+        if let command = parent.subcommands.first(where: { $0.word == word || $0.word == meant }) {
+            if let meant { outcome.notes.append("hub \(parent.name) \(word) is hub \(parent.name) \(meant) now") }
+            outcome.command = command
+        } else if let usual = parent.usual, !usual.operands.isEmpty {
+            outcome.command = usual
+            outcome.arguments.operands.append(word)
+        } else if let unnamed = FormerNames.unnamed[parent.name] {
+            outcome.notes.append("hub \(parent.name) \(word.printable) is hub \(parent.name) \(unnamed) \(word.printable) now")
+            outcome.command = parent.subcommands.first { $0.word == unnamed }
+            outcome.arguments.operands.append(word)
+        } else {
+            throw parent.unknown(word)
+        }
+    }
+
     private func unknownCommand(_ word: String) -> AIError {
         let next = rest.first { !$0.hasPrefix("-") }
-        let near = NearestName.of(word, among: commands.filter { !$0.isHidden }.map(\.name))
+        let shown = commands.filter { !$0.isHidden }
+        let near =
+            NearestName.of(word, among: shown.map(\.name) + Array(FormerNames.commands.keys))
+            .map { FormerNames.commands[$0]?.joined(separator: " ") ?? $0 }
         return AIError(
             .invalidInput, "unknown command \"\(word.printable)\"",
             advice: OtherTools.advice(on: word, next: next) ?? near.map { "did you mean: hub \($0)" }
@@ -84,8 +117,42 @@ struct ArgumentParser {
     private mutating func take(long text: Substring) throws(AIError) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
-        guard let flag = known().first(where: { $0.name == name }) else { throw unknown("--\(name)") }
+        guard let flag = known().first(where: { $0.name == name }) else {
+            if parts.count == 1, try takeFormer(name) { return }
+            guard let flag = renamed(name) else { throw unknown("--\(name)") }
+            outcome.notes.append("--\(name) is --\(flag.name) now")
+            return try take(flag, spelled: "--\(name)", joined: parts.count > 1 ? String(parts[1]) : nil)
+        }
         try take(flag, spelled: "--\(name)", joined: parts.count > 1 ? String(parts[1]) : nil)
+    }
+
+    /// Takes the former flag that a word stands for now.
+    private mutating func takeFormer(_ name: String) throws(AIError) -> Bool {
+        guard let command = outcome.command,
+            case .word(let word)? = FormerNames.successor(of: name, in: command.name)
+        else { return false }
+        let parent = command.subcommands.isEmpty ? parent(of: command) : command
+        if command.operands.contains(where: { $0.kind.takes(word) }) {
+            outcome.arguments.operands.append(word)
+        } else if let sibling = parent?.subcommands.first(where: { $0.word == word }) {
+            outcome.command = sibling
+        } else {
+            return false
+        }
+        outcome.notes.append("--\(name) is a word now: hub \(parent?.name ?? command.name) \(word)")
+        return true
+    }
+
+    private func parent(of command: Command) -> Command? {
+        commands.first { $0.subcommands.contains { $0.name == command.name } }
+    }
+
+    /// The flag that was called so before.
+    private func renamed(_ name: String) -> Flag? {
+        guard let command = outcome.command,
+            case .flag(let now)? = FormerNames.successor(of: name, in: command.name)
+        else { return nil }
+        return known().first { $0.name == now }
     }
 
     private mutating func take(shorts text: Substring) throws(AIError) {
@@ -104,6 +171,7 @@ struct ArgumentParser {
     }
 
     private mutating func take(_ flag: Flag, spelled: String, joined: String?) throws(AIError) {
+        if let successor = flag.successor { outcome.notes.append("\(spelled) is \(successor) now") }
         guard flag.takesValue else {
             guard let joined else { return outcome.arguments.add(flag) }
             if flag.isValueOptional { return try take(joined, of: flag, spelled: spelled) }
@@ -143,30 +211,48 @@ struct ArgumentParser {
         return rest.popFirst()
     }
 
-    private func known() -> [Flag] { (outcome.command?.flags ?? []) + GlobalFlags.all }
+    /// The flags that may come here: before a subcommand is named, those of each.
+    private func known() -> [Flag] { (outcome.command?.leaves.flatMap(\.flags) ?? []) + GlobalFlags.all }
 
     private func unknown(_ spelled: String) -> AIError {
         // Before the command is named only the flags of all commands count, and that is easily forgotten.
-        let owners = commands.filter { command in command.visibleFlags.contains { "--\($0.name)" == spelled } }
-        if outcome.command == nil, !owners.isEmpty {
-            let names = owners.map(\.name).joined(separator: ", ")
-            return AIError(
-                .invalidInput, "\(spelled) must come after the name of a command", advice: "these take it: \(names)"
-            )
+        let owners = commands.flatMap(\.leaves).filter { command in
+            command.visibleFlags.contains { "--\($0.name)" == spelled }
         }
+        guard let command = outcome.command else {
+            return AIError(
+                .invalidInput,
+                owners.isEmpty
+                    ? "unknown flag \(spelled.printable)" : "\(spelled) must come after the name of a command",
+                advice: owners.isEmpty
+                    ? OtherTools.advice(onFlag: String(spelled.drop { $0 == "-" })) ?? "hub --help lists the flags"
+                    : "these take it: \(owners.map(\.name).joined(separator: ", "))")
+        }
+        let siblings = parent(of: command)?.subcommands.map(\.name) ?? []
+        let near = owners.map(\.name).filter(siblings.contains)
+        guard near.isEmpty else { return command.foreign(spelled, of: near) }
         let name = String(spelled.drop { $0 == "-" })
         let names = known().filter { !$0.isHidden }.map(\.name)
         let meant = OtherTools.flag(meantBy: name).flatMap { names.contains($0) ? $0 : nil }
-        let near = spelled.hasPrefix("--") ? meant ?? NearestName.of(name, among: names) : nil
-        let place = outcome.command.map { "hub \($0.name)" } ?? "hub"
+        let nearest = spelled.hasPrefix("--") ? meant ?? NearestName.of(name, among: names) : nil
         return AIError(
             .invalidInput, "unknown flag \(spelled.printable)",
-            advice: near.map { "did you mean: --\($0)" }
-                ?? "\(place) --help lists the flags; put -- before a value that starts with -")
+            advice: OtherTools.advice(onFlag: name) ?? nearest.map { "did you mean: --\($0)" }
+                ?? "hub \(command.name) --help lists the flags; put -- before a value that starts with -")
     }
 
-    private func checkWhole() throws(AIError) {
-        guard let command = outcome.command else { return }
+    private mutating func checkWhole() throws(AIError) {
+        // --help explains the command that was named, not the one that is meant without a word.
+        if let parent = outcome.command, !parent.subcommands.isEmpty, !outcome.arguments[GlobalFlags.help] {
+            guard let usual = parent.usual else {
+                throw AIError(
+                    .invalidInput, "hub \(parent.name) needs a word",
+                    advice: "it takes \(parent.subcommands.map(\.word).joined(separator: ", "))")
+            }
+            outcome.command = usual
+        }
+        guard let command = outcome.command, command.subcommands.isEmpty else { return }
+        try checkOwnership(command)
         for group in command.exclusive {
             let given = group.filter(outcome.arguments.has)
             if given.count > 1 {
@@ -192,5 +278,36 @@ struct ArgumentParser {
             throw AIError(
                 .invalidInput, "unexpected argument \"\(extra.printable)\"", advice: "usage: \(command.usage)")
         }
+    }
+
+    /// The flags that came before the subcommand's word are its own.
+    private func checkOwnership(_ command: Command) throws(AIError) {
+        guard let parent = parent(of: command) else { return }
+        for flag in parent.subcommands.flatMap(\.flags)
+        where outcome.arguments.has(flag.name) && command.flag(named: flag.name) == nil {
+            let owners = parent.subcommands.filter { $0.flag(named: flag.name) != nil }
+            throw command.foreign("--\(flag.name)", of: owners.map(\.name))
+        }
+    }
+}
+
+extension Command {
+    /// A flag that belongs to others of its family.
+    fileprivate func foreign(_ spelled: String, of owners: [String]) -> AIError {
+        AIError(
+            .invalidInput, "\(spelled) is not a flag of hub \(name)",
+            advice: "it belongs to \(owners.map { "hub \($0)" }.joined(separator: " and "))")
+    }
+
+    /// A word that is none of its subcommands. Where it may be a secret it is not repeated.
+    fileprivate func unknown(_ word: String) -> AIError {
+        let words = subcommands.map(\.word)
+        let choice = "it takes \(words.joined(separator: ", "))"
+        return AIError(
+            .invalidInput,
+            refusalOfMore == nil ? "hub \(name) does not know \"\(word.printable)\"" : "hub \(name) does not know this word",
+            advice: OtherTools.advice(onPair: "\(name) \(word)")
+                ?? NearestName.of(word, among: words).map { "did you mean: hub \(name) \($0)" }
+                ?? refusalOfMore?.specificAdvice.map { "\(choice)\n\($0)" } ?? choice)
     }
 }

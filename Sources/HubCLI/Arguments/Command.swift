@@ -10,6 +10,15 @@ struct Command: Sendable {
         case changes
     }
 
+    /// What people want when they look for a command.
+    enum Group: String, Sendable, CaseIterable {
+        case find = "Find models"
+        case get = "Get them"
+        case keep = "Keep and free"
+        case use = "Use models"
+        case machine = "Serve and set up"
+    }
+
     /// A line to type and what it does.
     struct Example: Sendable {
         var line: String
@@ -20,35 +29,64 @@ struct Command: Sendable {
         }
     }
 
+    /// What is typed behind `hub`: `pull`, `trash restore`.
     var name: String
-    /// Whether the overview only names it, for want of room.
-    var isMinor = false
+    /// Where the overview shows it; only commands without a space in their names are shown there.
+    var group = Group.machine
+    /// Whether it is meant where its parent's name stands alone.
+    var isUsual = false
     /// It works, but neither help nor completions mention it: other programs call it.
     var isHidden = false
     var purpose = Purpose.answers
     /// One line, starting with a verb, lower case, without a full stop.
     var doc: String
     /// Paragraphs for the long form, separated by empty lines.
-    var detail: String
+    var detail = ""
     var operands: [Operand] = []
     var flags: [Flag] = []
+    /// The commands that a further word chooses: `hub trash restore`. They have the operands and flags, and they run.
+    var subcommands: [Command] = []
     /// Sets of flag names of which at most one may be given.
     var exclusive: [[String]] = []
     /// What is said to a word too many where it may be a secret: others name the word.
     var refusalOfMore: AIError?
     /// The list in the document of `--json` whose entries `--json=lines` prints; nil without one.
     var listKey: String?
-    var examples: [Example]
+    var examples: [Example] = []
     /// What the command does. Throwing decides the exit status.
     var run: @Sendable (Context, ParsedArguments) async throws -> Void
 
-    /// `hub search [FLAGS] [QUERY]`.
+    /// `hub search [FLAGS] [QUERY]`, `hub trash [ls|restore|empty] ...`.
     var usage: String {
-        (["hub", name] + (visibleFlags.isEmpty ? [] : ["[FLAGS]"]) + operands.map(\.usage)).joined(separator: " ")
+        guard subcommands.isEmpty else {
+            let words = subcommands.map(\.word).joined(separator: "|")
+            return "hub \(name) \(usual == nil ? words : "[\(words)]") ..."
+        }
+        return (["hub", name] + (visibleFlags.isEmpty ? [] : ["[FLAGS]"]) + operands.map(\.usage))
+            .joined(separator: " ")
     }
+
+    /// The last word of its name: `restore` of `hub trash restore`.
+    var word: String { name.split(separator: " ").last.map(String.init) ?? name }
+
+    /// The subcommand that is meant where none is named; nil if one must be.
+    var usual: Command? { subcommands.first(where: \.isUsual) }
+
+    /// The commands that run: itself, or its subcommands.
+    var leaves: [Command] { subcommands.isEmpty ? [self] : subcommands }
 
     /// The flags that help and completions show.
     var visibleFlags: [Flag] { flags.filter { !$0.isHidden } }
+
+    /// Whether it takes the settings of generation, which a topic of help explains.
+    var generates: Bool { flags.contains { $0.name == GenerationFlags.temperature.flag.name } }
+
+    /// The flags that its own page explains.
+    var ownFlags: [Flag] {
+        guard generates else { return visibleFlags }
+        let shared = Set(GenerationFlags.all.map(\.name))
+        return visibleFlags.filter { !shared.contains($0.name) }
+    }
 
     /// The flag of this name among its own and those that every command takes.
     func flag(named name: String) -> Flag? { (flags + GlobalFlags.all).first { $0.name == name } }
@@ -67,5 +105,40 @@ extension Command {
         }
         let values = flags.filter { $0.value == .model }.flatMap { arguments.texts(of: $0.name) }
         return words.map(\.element) + values
+    }
+}
+
+extension Command {
+    /// A command that a further word chooses.
+    ///
+    /// - Parameter subcommands: named by their words alone.
+    static func family(
+        _ name: String, doc: String, detail: String, _ subcommands: [Command], examples: [Example]
+    ) -> Command {
+        var command = Command(
+            name: name, doc: doc, detail: detail, examples: examples,
+            run: { _, _ in preconditionFailure("hub \(name) needs a word") })
+        command.subcommands = subcommands.map { subcommand in
+            var subcommand = subcommand
+            subcommand.name = "\(name) \(subcommand.name)"
+            if subcommand.detail.isEmpty { subcommand.detail = detail }
+            if subcommand.examples.isEmpty { subcommand.examples = examples }
+            return subcommand
+        }
+        return command
+    }
+
+    /// The same, where the overview shows it with others.
+    func inGroup(_ group: Group) -> Command {
+        var command = self
+        command.group = group
+        return command
+    }
+
+    /// The subcommand that is meant where none is named.
+    var asUsual: Command {
+        var command = self
+        command.isUsual = true
+        return command
     }
 }

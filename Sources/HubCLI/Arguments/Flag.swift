@@ -48,6 +48,8 @@ struct Flag: Sendable {
     var isMinor = false
     /// Parses and works, but no help mentions it.
     var isHidden = false
+    /// What is written instead of it today; it is said where the flag is used.
+    var successor: String?
     /// Reads a value that was typed; the message of an error need not name the flag.
     var read: @Sendable (String) throws(AIError) -> any Sendable = { text in text }
 
@@ -86,6 +88,16 @@ extension Switch {
         var flag = flag
         flag.isMinor = true
         return Switch(flag: flag)
+    }
+}
+
+extension Flag {
+    /// A former spelling, which still works: no help mentions it, and who uses it is told the new one.
+    func now(_ successor: String) -> Flag {
+        var flag = self
+        flag.isHidden = true
+        flag.successor = successor
+        return flag
     }
 }
 

@@ -26,6 +26,11 @@ struct Operand: Sendable {
         case trashed
         case choice([String])
 
+        /// Whether the word is one of its choices.
+        func takes(_ word: String) -> Bool {
+            if case .choice(let words) = self { words.contains(word) } else { false }
+        }
+
         var isModel: Bool {
             [.model, .cachedModel, .modelOrFolder, .cachedModelOrFolder, .trashed].contains(self)
         }

@@ -5,10 +5,13 @@ enum OtherTools {
     /// - Parameter next: the word after it: `hub cache ls` means more than `hub cache`.
     static func advice(on word: String, next: String?) -> String? {
         let word = word.lowercased()
-        if let next = next?.lowercased(), let meant = pairs["\(word) \(next)"] { return didYouMean(meant) }
+        if let next, let advice = advice(onPair: "\(word) \(next)") { return advice }
         if uploads.contains(word) { return "hub does not upload; hf upload does" }
         return words[word].map(didYouMean)
     }
+
+    /// The same for two words, such as `cache prune`.
+    static func advice(onPair words: String) -> String? { pairs[words.lowercased()].map(didYouMean) }
 
     /// The same for a word with a typo in it.
     static func advice(near word: String) -> String? {
@@ -20,6 +23,9 @@ enum OtherTools {
         words[word.lowercased()]?.split(separator: " ").first.map(String.init)
     }
 
+    /// The advice on a flag of another tool that hub has no flag for.
+    static func advice(onFlag name: String) -> String? { notFlags[name] }
+
     /// The flag of hub that another tool calls so.
     static func flag(meantBy name: String) -> String? { flags[name] }
 
@@ -29,13 +35,13 @@ enum OtherTools {
     private static func didYouMean(_ command: String) -> String { "did you mean: hub \(command)" }
 
     private static let words = [
-        "list": "ls", "ll": "ls", "dir": "ls", "cache": "ls", "scan-cache": "ls", "scan": "ls", "status": "ls",
-        "df": "ls", "du": "ls", "images": "ls", "models": "ls, or hub search for models on the Hub",
+        "list": "ls", "ll": "ls", "dir": "ls", "scan-cache": "ls", "scan": "ls", "status": "ls",
+        "df": "cache du", "du": "cache du", "images": "ls", "models": "ls, or hub search for models on the Hub",
         "download": "pull", "get": "pull", "fetch": "pull", "clone": "pull", "install": "pull", "add": "pull",
         "remove": "rm", "delete": "rm", "del": "rm", "uninstall": "rm", "rmi": "rm", "erase": "rm",
         "prune": "gc", "clean": "gc", "cleanup": "gc", "purge": "gc", "autoremove": "gc", "delete-cache": "gc",
         "update": "outdated", "upgrade": "outdated", "refresh": "outdated",
-        "run": "try", "test": "try", "generate": "try", "bench": "try",
+        "run": "chat, or hub try for a test", "ps": "serve status, which lists the models that are loaded", "test": "try", "generate": "try", "bench": "try",
         "show": "info", "inspect": "info", "view": "info", "describe": "info", "card": "info",
         "find": "search", "query": "search",
         "check": "verify", "fsck": "verify", "validate": "verify",
@@ -59,5 +65,10 @@ enum OtherTools {
 
     private static let uploads: Set = ["upload", "push", "upload-large-folder", "publish"]
 
-    private static let flags = ["dry-run": "estimate", "force-download": "force", "max-workers": "connections"]
+    private static let flags = ["force-download": "force", "max-workers": "connections"]
+
+    private static let notFlags = [
+        "token": "HF_TOKEN or hub auth login gives the token; on a command line others could read it",
+        "repo-type": "the kind stands before the name: datasets/org/name, spaces/org/name",
+    ]
 }

@@ -40,6 +40,10 @@ enum CandidatesCommand {
                 return .word(prefix + text, doc)
             }
         case .operand(let operand): return begins(operands(operand, line, context), line.current)
+        case .word(let family):
+            let words = family.subcommands.map { Candidate.word($0.word, $0.doc) }
+            let others = family.usual?.operands.first.map { operands($0, line, context) } ?? []
+            return begins(words + others, line.current)
         }
     }
 
@@ -85,11 +89,9 @@ enum CandidatesCommand {
         case .file: return [.files]
         case .folder, .text: return []
         case .choice(let names): return names.map { .word($0) }
-        case .alias: return line.operands.first == "import" ? [.files] : line.models(context).aliases()
-        case .storedToken: return storedTokens(line.operands.first, context)
-        case .conversation:
-            let takesID = line.operands.first.map { ["show", "rm", "export"].contains($0) } ?? false
-            return takesID ? conversations(context) : []
+        case .alias: return line.models(context).aliases()
+        case .storedToken: return storedTokens(context)
+        case .conversation: return conversations(context)
         case .trashed: return trashed(line.layout(context))
         case .model, .cachedModel, .modelOrFolder, .cachedModelOrFolder: break
         }
@@ -112,11 +114,8 @@ enum CandidatesCommand {
         return (files ?? []) + models.models(typed)
     }
 
-    /// The names of tokens, for the actions of `hub auth` that take one.
-    private static func storedTokens(_ action: String?, _ context: Context) -> [Candidate] {
-        let words = AuthCommand.Action.allCases.filter { $0.words.upperBound > 0 }.map(\.rawValue)
-        guard let action, words.contains(action) else { return [] }
-        return ((try? context.accounts.stored())?.entries ?? []).map { .word($0.name) }
+    private static func storedTokens(_ context: Context) -> [Candidate] {
+        ((try? context.accounts.stored())?.entries ?? []).map { .word($0.name) }
     }
 
     private static func conversations(_ context: Context) -> [Candidate] {

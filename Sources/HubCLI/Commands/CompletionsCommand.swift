@@ -5,7 +5,7 @@ enum CompletionsCommand {
     enum Shell: String, Sendable, CaseIterable { case bash, zsh, fish }
 
     static let command = Command(
-        name: "completions", isMinor: true, doc: "print a shell's completion script",
+        name: "completions", doc: "print a shell's completion script",
         detail: """
             The script completes commands, flags and their values; models by alias, from the catalog (the most popular \
             first) and from the cache; branches after @ and files after : of a model whose files are known. It asks hub at \

@@ -5,7 +5,7 @@ import HubCore
 /// `hub env`
 enum EnvCommand {
     static let command = Command(
-        name: "env", isMinor: true, doc: "print versions, paths, variables and figures for a bug report",
+        name: "env", doc: "print versions, paths, variables and figures for a bug report",
         detail: """
             Prints the versions of hub and of the libraries it uses, the machine, the paths in use, the environment \
             variables that hub reads and that are set, and figures of the cache. It uses no network and changes nothing. \

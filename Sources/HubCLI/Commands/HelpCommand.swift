@@ -3,17 +3,19 @@ import HubCore
 /// `hub help`
 enum HelpCommand {
     static let man = Switch(
-        "man", "print the manual page hub(1)", detail: "It is roff: hub help --man | man -l - shows it.")
+        "man", "print the manual page, of hub or of a command",
+        detail: "It is roff: hub help pull --man | man -l - shows it.")
 
     /// - Parameter table: the commands to explain. The table contains this command, so it is asked only when help is.
     static func command(of table: @escaping @Sendable () -> [Command]) -> Command {
         Command(
-            name: "help", isMinor: true, doc: "explain a command or a topic",
+            name: "help", doc: "explain a command or a topic",
             detail: """
-                hub help COMMAND shows more than hub COMMAND --help: details and examples. The topics are flags, exit-codes, \
-                environment, references, providers and architectures, which lists the models that run.
+                hub help COMMAND shows more than hub COMMAND --help: details and examples. --quiet prints the names of \
+                the commands alone. The topics are flags, generation, exit-codes, environment, references, providers and \
+                architectures, which lists the models that run.
                 """,
-            operands: [Operand("COMMAND|TOPIC", .optional, .choice(names))],
+            operands: [Operand("COMMAND|TOPIC", .optional, .choice(names)), Operand("WORD", .optional, .text)],
             flags: [man.flag],
             refusalOfMore: AIError(
                 .invalidInput, "hub help explains one command or topic at a time",
@@ -21,34 +23,44 @@ enum HelpCommand {
             examples: [
                 .init("hub help pull", "All about one command."),
                 .init("hub help exit-codes", "What the exit codes mean."),
-                .init("hub help architectures --json", "What hub try runs, for a program."),
-                .init("hub help --man > hub.1", "The manual page, for packaging."),
+                .init("hub help architectures --json", "What runs on this machine, for a program."),
+                .init("hub help pull --man > hub-pull.1", "A manual page, for packaging."),
             ],
-            run: { context, arguments in try run(arguments.operand, isManual: arguments[man], table(), context) })
+            run: { context, arguments in
+                let name = arguments.operands.joined(separator: " ")
+                try run(name.isEmpty ? nil : name, isManual: arguments[man], table(), context)
+            })
     }
 
     /// What can be explained. The table cannot be asked for its names while it is being made.
     private static let names = [
-        "search", "info", "pull", "ls", "outdated", "path", "rm", "why", "adopt", "link", "budget", "mv", "gc",
-        "verify",
-        "warm", "lock", "export", "import", "inventory", "diff", "try", "chat", "chats", "embed", "transcribe",
-        "image",
-        "sync", "registry", "doctor", "serve", "auth", "pin", "unpin", "trash", "env",
-        "completions", "help", "version",
-        "flags", "exit-codes", "environment", "references", "providers", "architectures",
+        "search", "info", "diff", "registry", "sync", "pull", "outdated", "lock", "export", "import",
+        "ls", "path", "rm", "gc", "pin", "unpin", "verify", "trash", "cache",
+        "try", "chat", "embed", "rank", "classify", "forecast", "transcribe", "image", "tokenize", "eval", "chats",
+        "serve", "auth", "doctor", "env", "completions", "help", "version",
+        "flags", "generation", "exit-codes", "environment", "references", "providers", "architectures",
     ]
 
-    /// - Parameter name: a command or a topic; nil for the overview.
+    /// - Parameter name: a command, with the word of its subcommand, or a topic; nil for the overview.
     private static func run(_ name: String?, isManual: Bool, _ table: [Command], _ context: Context) throws {
-        if isManual {
-            let page = ManPage.text(table)
-            context.output.document(["name": "hub.1", "text": .string(page)])
+        let command = name.flatMap { name in
+            (table + table.flatMap(\.subcommands)).first { $0.name == name }
+                ?? FormerNames.commands[name].flatMap { words in
+                    table.flatMap(\.subcommands).first { $0.name == words.joined(separator: " ") }
+                }
+        }
+        if isManual, name == nil || command != nil {
+            let page = command.map(ManPage.text) ?? ManPage.overview(table)
+            let file = "\(command.map(ManPage.name) ?? "hub").1"
+            context.output.document(["name": .string(file), "text": .string(page)])
             return context.output.stream(page)
         }
-        guard let name else { return show(nil, of: table, isLong: true, context) }
-        if let command = table.first(where: { $0.name == name }) {
-            return show(command, of: table, isLong: true, context)
+        guard let name else {
+            guard context.mode == .quiet else { return show(nil, of: table, isLong: true, context) }
+            for command in table { context.output.value(command.name) }
+            return
         }
+        if let command { return show(command, of: table, isLong: true, context) }
         if let topic = HelpTopic.all.first(where: { $0.name == name }) {
             return show(
                 HelpText.topic(topic, width: width(context)), topic.json ?? ["topic": .string(name)], context)
@@ -97,6 +109,7 @@ extension Command {
         [
             "name": .string(name), "usage": .string(usage), "doc": .string(doc), "detail": .string(detail),
             "flags": .array(visibleFlags.map { .object($0.json) }),
+            "subcommands": subcommands.isEmpty ? nil : .array(subcommands.map { .object($0.json) }),
             "examples": .array(examples.map { .object(["line": .string($0.line), "doc": .string($0.doc)]) }),
         ]
     }

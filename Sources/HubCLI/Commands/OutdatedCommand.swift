@@ -3,7 +3,7 @@ import HubCore
 /// `hub outdated`
 enum OutdatedCommand {
     static let command = Command(
-        name: "outdated", isMinor: true, doc: "list cached branches that have moved on the Hub",
+        name: "outdated", doc: "list cached branches that have moved on the Hub",
         detail: """
             Asks the Hub once for each cached branch which commit it stands for now, and lists those that have moved, with \
             what an update would fetch. hub pull of a listed model updates it: if pulls chose only some files or one set of \

@@ -5,7 +5,7 @@ import ModelFormats
 /// `hub path`
 enum PathCommand {
     static let command = Command(
-        name: "path", isMinor: true, doc: "print the path of a cached model or file",
+        name: "path", doc: "print the path of a cached model or file",
         detail: """
             Prints the snapshot folder of a cached model, or the path of one file in it, and records the use. REF:Q4_K_M is \
             the GGUF file of that quantization, the first of several. It downloads \

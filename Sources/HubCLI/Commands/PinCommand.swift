@@ -10,7 +10,7 @@ enum PinCommand {
     }
 
     static let command = Command(
-        name: "pin", isMinor: true, purpose: .changes, doc: "protect cached models from deletion",
+        name: "pin", purpose: .changes, doc: "protect cached models from deletion",
         detail: """
             No hub command deletes a pinned revision before hub unpin: hub gc skips it and says so, hub rm refuses. A model's \
             name alone pins the revisions of it that are cached now.
@@ -33,7 +33,7 @@ enum PinCommand {
 /// `hub unpin`
 enum UnpinCommand {
     static let command = Command(
-        name: "unpin", isMinor: true, purpose: .changes, doc: "remove pins",
+        name: "unpin", purpose: .changes, doc: "remove pins",
         detail: """
             Removes the pin of a revision, or with a model's name alone those of all its revisions. A revision that is no \
             longer cached can be unpinned by its commit or its model's name.

@@ -3,7 +3,7 @@ import HubCore
 /// `hub sync`
 enum SyncCommand {
     static let all = Switch(
-        "all", "check every model, and mark those that were deleted from the Hub",
+        "all", "everything, not only what changed; marks what was deleted from the Hub",
         detail: """
             Only this updates downloads and likes and finds deleted models. A plain sync goes by the date of the last \
             change, which they do not change.
@@ -20,7 +20,7 @@ enum SyncCommand {
         "limit", in: 1 ... .max, "stop after N models", detail: "The next run continues there.")
 
     static let command = Command(
-        name: "sync", isMinor: true, purpose: .changes,
+        name: "sync", purpose: .changes,
         doc: "update the catalog of the Hub's models on this machine",
         detail: """
             Copies the Hub's list of models into the catalog on this machine, where hub search finds them without a \

@@ -12,26 +12,12 @@ extension TrashCommand {
         var dryRun: Bool
         var yes: Bool
 
-        /// - Throws: ``ErrorCode/invalidInput`` for an unknown action, and for flags and words that are not the action's.
-        init(_ arguments: ParsedArguments) throws(AIError) {
-            action = try arguments.action(.ls, of: "trash")
-            words = Array(arguments.operands.dropFirst())
+        init(_ action: Action, _ arguments: ParsedArguments) {
+            self.action = action
+            words = arguments.operands
             olderThan = arguments[TrashCommand.olderThan].map { Double($0.seconds) } ?? 0
             dryRun = arguments[SharedFlags.dryRun]
             yes = arguments[SharedFlags.yes]
-            let flags = [TrashCommand.olderThan.flag, SharedFlags.yes.flag]
-            if action != .empty, let flag = flags.first(where: { arguments.has($0.name) }) {
-                throw AIError(
-                    .invalidInput, "hub trash \(action.rawValue) does not take --\(flag.name)",
-                    advice: "it is an option of hub trash empty")
-            }
-            if action == .restore, words.isEmpty {
-                throw AIError(.invalidInput, "missing REF", advice: "usage: hub trash restore REF...")
-            }
-            if action == .empty, !words.isEmpty {
-                throw AIError(
-                    .invalidInput, "hub trash empty does not take a REF", advice: "usage: hub trash empty")
-            }
         }
     }
 

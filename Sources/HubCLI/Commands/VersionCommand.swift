@@ -3,7 +3,7 @@ import HubCore
 /// `hub version`
 enum VersionCommand {
     static let command = Command(
-        name: "version", isMinor: true, doc: "print the version; with -v those of its libraries too",
+        name: "version", doc: "print the version; with -v those of its libraries too",
         detail: "With -v it also prints the versions of the Swift compiler and of the system libraries in use.",
         examples: [
             .init("hub version", "The version."),

@@ -8,6 +8,8 @@ struct CompletionLine {
         /// The value of a flag; the candidates begin with `prefix`, such as `--sort=`.
         case value(Flag, prefix: String)
         case operand(Operand)
+        /// A word that chooses a subcommand.
+        case word(Command)
         case nothing
     }
 
@@ -30,14 +32,14 @@ struct CompletionLine {
     }
 
     /// The flags that may stand here.
-    var knownFlags: [Flag] { (command?.visibleFlags ?? []) + GlobalFlags.all }
+    var knownFlags: [Flag] { (command?.leaves.flatMap(\.visibleFlags) ?? []) + GlobalFlags.all }
 
     private mutating func take(_ word: String, _ commands: [Command]) {
         if let flag = pending {
             if flag.name == GlobalFlags.cacheDir.flag.name { cacheDirectory = word }
             pending = nil
         } else if isPastFlags || !word.hasPrefix("-") || word == "-" {
-            if command == nil { command = commands.first { $0.name == word } } else { operands.append(word) }
+            take(operand: word, commands)
         } else if word == "--" {
             isPastFlags = true
         } else {
@@ -55,6 +57,21 @@ struct CompletionLine {
         }
     }
 
+    private mutating func take(operand word: String, _ commands: [Command]) {
+        guard let family = command else {
+            command = commands.first { $0.name == word } ?? FormerNames.commands[word].flatMap { words in
+                commands.flatMap(\.subcommands).first { $0.name == words.joined(separator: " ") }
+            }
+            return
+        }
+        guard !family.subcommands.isEmpty else { return operands.append(word) }
+        command = family.subcommands.first { $0.word == word }
+        if command == nil {
+            command = family.usual
+            operands.append(word)
+        }
+    }
+
     private mutating func findPlace() -> Place {
         if let pending { return .value(pending, prefix: "") }
         if !isPastFlags, current.hasPrefix("-") {
@@ -66,6 +83,7 @@ struct CompletionLine {
             return .value(flag, prefix: prefix)
         }
         guard let command else { return operands.isEmpty ? .command : .nothing }
+        if !command.subcommands.isEmpty { return .word(command) }
         let index = operands.count
         if index < command.operands.count { return .operand(command.operands[index]) }
         guard let last = command.operands.last, last.count == .any || last.count == .some else { return .nothing }

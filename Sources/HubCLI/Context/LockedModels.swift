@@ -10,7 +10,7 @@ enum LockedModels {
         try await Blocking.run {
             guard let lock = try ModelLock.read(path) else {
                 throw AIError(
-                    .fileNotFound, "there is no \(path.printable)", advice: "hub lock REF writes one",
+                    .fileNotFound, "there is no \(path.printable)", advice: "hub lock write REF writes one",
                     context: .init(path: path))
             }
             return lock

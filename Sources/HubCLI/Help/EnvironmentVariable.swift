@@ -64,9 +64,9 @@ struct EnvironmentVariable: Sendable {
             doc: "the address of a SearxNG with the format json, which hub chat --web searches with"),
         EnvironmentVariable(
             "HUB_SERVE_TOKEN", content: .secret, doc: "the token that clients of hub serve must send"),
-        EnvironmentVariable("HUB_API_KEY", content: .secret, doc: "a key of hub serve --api"),
+        EnvironmentVariable("HUB_API_KEY", content: .secret, doc: "a key of hub serve api"),
         EnvironmentVariable(
-            "HUB_API_KEYS", content: .secret, doc: "several keys of hub serve --api, with spaces or commas"),
+            "HUB_API_KEYS", content: .secret, doc: "several keys of hub serve api, with spaces or commas"),
         EnvironmentVariable(
             "HUB_NO_KEYRING",
             doc: "yes: what renews tokens is kept in a file of HUB_HOME, not in the desktop's keyring"),

@@ -3,14 +3,16 @@ enum HelpText {
     /// What this is, in a line.
     static let purpose = "find, fetch, keep, clean and try Hugging Face models"
 
-    /// `hub --help`: one screen of 80 columns and 24 rows.
+    /// `hub --help`: a line for each command, in groups.
     static func overview(_ commands: [Command], width: Int) -> [String] {
-        let rows = commands.filter { !$0.isMinor }.map { ($0.name, $0.doc) }
-        let others = commands.filter(\.isMinor).map(\.name)
+        let indent = (commands.map(\.name.count).max() ?? 0) + 4
+        let groups = Command.Group.allCases.map { group in
+            (group, commands.filter { $0.group == group }.map { ($0.name, $0.doc) })
+        }
         return ["hub \(Version.number): \(purpose)", "", "Usage: hub COMMAND [FLAGS] ...", ""]
-            + TextWrap.definitions(rows, width: width)
-            + flow("  Also:", others, width: width)
-            + [""]
+            + groups.flatMap { group, rows in
+                [group.rawValue] + TextWrap.definitions(rows, width: width, column: indent) + [""]
+            }
             + flow("Flags of every command:", GlobalFlags.all.map(\.usage), width: width)
             + [""]
             + TextWrap.lines(
@@ -23,35 +25,52 @@ enum HelpText {
 
     /// `hub CMD --help`: usage and flags, a line each where they fit.
     static func short(_ command: Command, width: Int) -> [String] {
-        var lines = head(command, width: width)
-        if !command.visibleFlags.isEmpty {
+        var lines = head(command, width: width) + words(of: command, width: width)
+        if !command.ownFlags.isEmpty {
             lines += ["", "Flags:"]
-            let (minor, flags) = (
-                command.visibleFlags.filter(\.isMinor), command.visibleFlags.filter { !$0.isMinor }
-            )
+            let (minor, flags) = (command.ownFlags.filter(\.isMinor), command.ownFlags.filter { !$0.isMinor })
             lines += TextWrap.definitions(flags.map { ($0.usage, $0.doc) }, width: width)
             if !minor.isEmpty { lines += flow("  Also:", minor.map(\.usage), width: width) }
         }
+        lines += settings(of: command, width: width)
         return lines + [""] + TextWrap.lines(globalFlags, width: width)
             + ["hub help \(command.name) shows details and examples"]
+    }
+
+    /// The words that a command takes, a line each.
+    private static func words(of command: Command, width: Int) -> [String] {
+        guard !command.subcommands.isEmpty else { return [] }
+        let rows = command.subcommands.map { subcommand in
+            let words = [subcommand.word] + subcommand.operands.map(\.usage)
+            return (words.joined(separator: " "), subcommand.doc + (subcommand.isUsual ? " (the default)" : ""))
+        }
+        return ["", "Words:"] + TextWrap.definitions(rows, width: width)
+    }
+
+    /// The line that names the settings of generation, where a command takes them.
+    private static func settings(of command: Command, width: Int) -> [String] {
+        guard command.generates else { return [] }
+        return [""] + TextWrap.lines(
+            "It also takes the settings of generation, such as --temperature, --max-tokens and --threads: hub help generation",
+            width: width)
     }
 
     /// `hub help CMD`: everything about the command.
     static func long(_ command: Command, width: Int) -> [String] {
         var lines = head(command, width: width) + [""] + TextWrap.lines(command.detail, width: width)
-        lines += ["", "Examples:"]
+        lines += words(of: command, width: width) + ["", "Examples:"]
         for example in command.examples {
             lines.append("  \(example.line)")
             lines += TextWrap.lines(example.doc, width: width, indent: 6)
         }
-        if !command.visibleFlags.isEmpty {
-            lines += ["", "Flags:"]
-            for flag in command.visibleFlags {
+        for part in command.leaves where !part.ownFlags.isEmpty {
+            lines += ["", command.subcommands.isEmpty ? "Flags:" : "Flags of hub \(part.name):"]
+            for flag in part.ownFlags {
                 lines.append("  \(flag.usage)")
                 lines += TextWrap.lines(sentence(flag), width: width, indent: 6)
             }
         }
-        return lines + [""] + TextWrap.lines(globalFlags, width: width)
+        return lines + settings(of: command, width: width) + [""] + TextWrap.lines(globalFlags, width: width)
     }
 
     /// `hub help exit-codes` and its like.

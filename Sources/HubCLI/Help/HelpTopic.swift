@@ -14,7 +14,7 @@ struct HelpTopic: Sendable {
     /// What programs read, where that says more than the name.
     var json: JSONObject?
 
-    static let all = [flags, exitCodes, environment, references, providers, architectures]
+    static let all = [flags, generation, exitCodes, environment, references, providers, architectures]
 
     static let flags = HelpTopic(
         name: "flags", doc: "the flags that every command takes",
@@ -23,6 +23,11 @@ struct HelpTopic: Sendable {
             ends the flags, so that a word after it may start with a dash. A value may follow a space or an equals sign.
             """,
         entries: GlobalFlags.all.map { ($0.usage, HelpText.sentence($0)) })
+
+    static let generation = HelpTopic(
+        name: "generation", doc: "the settings of generation, and how this machine computes",
+        detail: "hub chat and hub try take these flags:",
+        entries: GenerationFlags.all.map { ($0.usage, HelpText.sentence($0)) })
 
     static let exitCodes = HelpTopic(
         name: "exit-codes", doc: "the exit codes and what they mean",

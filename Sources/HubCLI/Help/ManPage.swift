@@ -1,9 +1,10 @@
-/// The manual page hub(1), made from the table, in the man macros of roff (man-pages(7), groff_man(7)).
+/// The manual pages: hub(1), and one for each command, such as hub-pull(1); made from the table, in the man macros of
+/// roff (man-pages(7), groff_man(7)).
 enum ManPage {
-    /// The whole page.
-    static func text(_ commands: [Command]) -> String {
+    /// The page hub(1): the commands in a line each, and what holds for all of them.
+    static func overview(_ commands: [Command]) -> String {
         var page = Page()
-        page.macro("TH", "HUB", "1", "", "hub \(Version.number)", "User Commands")
+        page.title("hub")
         page.section("NAME")
         page.text("hub - \(HelpText.purpose)")
         page.section("SYNOPSIS")
@@ -15,7 +16,12 @@ enum ManPage {
             what is there, resumes interrupted downloads, checks every byte it downloads, and tests whether a model works.
             """)
         page.section("COMMANDS")
-        for command in commands { page.command(command) }
+        for group in Command.Group.allCases {
+            page.macro("SS", group.rawValue)
+            for command in commands where command.group == group {
+                page.definition("\(name(of: command))(1)", sentence(command.doc))
+            }
+        }
         page.section("FLAGS OF EVERY COMMAND")
         for flag in GlobalFlags.all { page.flag(flag) }
         for topic in HelpTopic.all where topic.name != HelpTopic.flags.name {
@@ -25,6 +31,43 @@ enum ManPage {
         }
         return page.roff
     }
+
+    /// The page of a command, with its subcommands.
+    static func text(_ command: Command) -> String {
+        var page = Page()
+        page.title(name(of: command))
+        page.section("NAME")
+        page.text("\(name(of: command)) - \(command.doc)")
+        page.section("SYNOPSIS")
+        for (index, part) in command.leaves.enumerated() {
+            if index > 0 { page.macro("br") }
+            let words = part.usage.split(separator: " ").dropFirst(1 + part.name.split(separator: " ").count)
+            page.bold("hub \(part.name)", then: words.joined(separator: " "))
+        }
+        page.section("DESCRIPTION")
+        page.paragraph(command.detail)
+        for part in command.subcommands {
+            page.definition("hub \(part.name)", sentence(part.doc + (part.isUsual ? " (the default)" : "")))
+        }
+        for part in command.leaves where !part.ownFlags.isEmpty {
+            page.section(command.subcommands.isEmpty ? "FLAGS" : "FLAGS OF HUB \(part.name.uppercased())")
+            for flag in part.ownFlags { page.flag(flag) }
+        }
+        if command.generates {
+            page.section("SETTINGS OF GENERATION")
+            for flag in GenerationFlags.all { page.flag(flag) }
+        }
+        page.section("EXAMPLES")
+        for example in command.examples { page.definition(example.line, example.doc) }
+        page.section("SEE ALSO")
+        page.text("hub(1), which has the flags of every command, the exit codes and the environment variables.")
+        return page.roff
+    }
+
+    /// `hub-pull`: as git names its pages.
+    static func name(of command: Command) -> String { "hub-\(command.name)" }
+
+    private static func sentence(_ doc: String) -> String { doc.prefix(1).uppercased() + doc.dropFirst() + "." }
 
     /// The section names that readers of manuals look for.
     private static func title(_ topic: HelpTopic) -> String {
@@ -43,7 +86,11 @@ private struct Page {
 
     mutating func macro(_ name: String, _ arguments: String...) {
         let quoted = arguments.map { "\"\(escape($0).replacing("\"", with: "\\(dq"))\"" }
-        line(".\(name) \(quoted.joined(separator: " "))")
+        line(([".\(name)"] + quoted).joined(separator: " "))
+    }
+
+    mutating func title(_ name: String) {
+        macro("TH", name.uppercased(), "1", "", "hub \(Version.number)", "User Commands")
     }
 
     mutating func section(_ title: String) { macro("SH", title) }
@@ -78,16 +125,6 @@ private struct Page {
     }
 
     mutating func flag(_ flag: Flag) { definition(flag.usage, HelpText.sentence(flag)) }
-
-    mutating func command(_ command: Command) {
-        macro("SS", command.usage)
-        text(command.doc.prefix(1).uppercased() + command.doc.dropFirst() + ".")
-        paragraph(command.detail)
-        for flag in command.visibleFlags { self.flag(flag) }
-        line(".PP")
-        line("Examples:")
-        for example in command.examples { definition(example.line, example.doc) }
-    }
 
     /// `\e` is a backslash, `\-` a minus that can be copied (a plain `-` may become a hyphen), and the same for the
     /// characters that some devices turn into typographic ones (groff_man_style(7)).

@@ -58,11 +58,13 @@ enum TextWrap {
     }
 
     /// Terms on the left, their texts on the right; a term that is too long has its text on the next line.
-    static func definitions(_ entries: [(term: String, text: String)], width: Int, indent: Int = 2, most: Int = 28)
-        -> [String]
-    {
+    ///
+    /// - Parameter column: where the texts begin; nil for two cells behind the longest term.
+    static func definitions(
+        _ entries: [(term: String, text: String)], width: Int, indent: Int = 2, most: Int = 28, column: Int? = nil
+    ) -> [String] {
         let fitting = entries.map { DisplayWidth.of($0.term) }.filter { $0 <= most }
-        let column = indent + (fitting.max() ?? most) + 2
+        let column = column ?? indent + (fitting.max() ?? most) + 2
         return entries.flatMap { entry -> [String] in
             let term = String(repeating: " ", count: indent) + entry.term
             let texts = lines(entry.text, width: width, indent: column)

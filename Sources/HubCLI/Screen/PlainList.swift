@@ -18,7 +18,7 @@ struct PlainList {
         guard context.isInteractive else {
             throw AIError(
                 .confirmationRequired, "choosing rows needs a terminal; nothing was deleted",
-                advice: "without a terminal, give a rule such as --older-than 30d")
+                advice: "without a terminal, give a rule such as --unused-for 30d")
         }
         return try await askForRows()
     }

@@ -115,7 +115,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
             return row(.resource, 6, "check who owns it, and its permissions")
         case .ioError: return row(.resource, 6)
         case .catalogUnusable:
-            return row(.resource, 6, "hub doctor --rebuild rebuilds it, keeping pins and times of use")
+            return row(.resource, 6, "hub doctor rebuild rebuilds it, keeping pins and times of use")
         case .insufficientMemory: return row(.resource, 6)
         case .digestMismatch: return row(.provider, 7, retry: true, "pull it again; damaged bytes are never kept")
         case .fileChanged: return row(.provider, 7)

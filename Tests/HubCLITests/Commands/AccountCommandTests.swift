@@ -3,7 +3,7 @@ import HubServer
 import Support
 import Testing
 
-/// `hub auth list`, `switch`, `logout` and what `whoami` says of a token's rights.
+/// `hub auth ls`, `switch`, `logout` and what `whoami` says of a token's rights.
 @Suite struct AccountCommandTests {
     private static let work = "hf_WorkWorkWorkWorkWorkWork0123456789"
     private static let play = "hf_Play0123456789abcdefghijklmnopqr"
@@ -50,7 +50,7 @@ import Testing
         for action in ["switch", "logout"] {
             let result = try await stage.run("auth", action, Self.work)
             #expect(result.status == 3, "\(result.error)")
-            #expect(result.error == "hub: no stored token has that name\n     hub auth list shows the names\n")
+            #expect(result.error == "hub: no stored token has that name\n     hub auth ls shows the names\n")
         }
         #expect(try await stage.run("auth", "switch").status == 2)
         #expect(try await stage.run("auth", "logout", "x", "--all").status == 2)

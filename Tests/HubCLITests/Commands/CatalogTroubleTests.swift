@@ -39,7 +39,7 @@ import Testing
         try await expectToGoOn(
             """
             hub: warning: continuing without the catalog: the catalog \(stage.catalog) is damaged: file is not a database
-                 hub doctor --rebuild rebuilds it, keeping pins and times of use
+                 hub doctor rebuild rebuilds it, keeping pins and times of use
 
             """, isThere: true)
         // It is left for the user to inspect, not overwritten.
@@ -81,7 +81,7 @@ import Testing
         #expect(
             result.error == """
                 hub: the catalog \(stage.catalog) is damaged: file is not a database
-                     hub doctor --rebuild rebuilds it, keeping pins and times of use
+                     hub doctor rebuild rebuilds it, keeping pins and times of use
 
                 """)
         #expect(try await stage.run("search", "--offline", "--json").errorCode() == "catalog_unusable")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HubCLI
 
-/// `hub serve --api` as a program: what it says, what it refuses, and an answer. Peers has it between real clients.
+/// `hub serve api` as a program: what it says, what it refuses, and an answer. Peers has it between real clients.
 @Suite struct ServeAPITests {
     private func ask(_ address: String, _ path: String, _ body: JSON, headers: HTTPHeaders = [:]) async throws
         -> HTTPReply

@@ -4,7 +4,7 @@ import HubServer
 import Support
 import Testing
 
-/// `hub serve --page` as a program; the page itself is tested in a browser (Tests/Peers/test_page.py).
+/// `hub serve page` as a program; the page itself is tested in a browser (Tests/Peers/test_page.py).
 @Suite struct ServePageTests {
     let stage: Stage
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HubCLI
 
-/// `hub export`, `hub import` and `hub inventory`: what arrives is what a pull would have fetched.
+/// `hub export`, `hub import` and `hub cache inventory`: what arrives is what a pull would have fetched.
 @Suite struct ArchiveTests {
     @Test func aFileTravels() async throws {
         let travel = try TravelStage()

@@ -30,7 +30,7 @@ extension AdoptCommand {
         let tools = words.compactMap { StoreTool(rawValue: $0) }
         if tools.contains(where: { $0 == .huggingface || $0 == .files }) {
             throw AIError(
-                .invalidInput, "hub adopt takes other programs' files",
+                .invalidInput, "hub cache adopt takes other programs' files",
                 advice: "name ollama, lmstudio, llama.cpp, jan or a folder")
         }
         let folders = words.filter { StoreTool(rawValue: $0) == nil }
@@ -104,7 +104,7 @@ extension AdoptCommand {
     {
         let renderer = context.progress()
         defer { renderer.finish() }
-        context.interruption.kept = "what was linked stays linked; hub adopt --undo separates it again"
+        context.interruption.kept = "what was linked stays linked; hub cache unadopt separates it again"
         defer { context.interruption.kept = nil }
         let total = plan.rows.reduce(0) { $0 + $1.readBytes }
         try await Blocking.run { try run.sweep() }
@@ -138,7 +138,7 @@ extension AdoptCommand {
         result.keep(rows)
         context.output.document(view.json(result, saved: saved, isDone: failures.first == nil))
         context.output.line(
-            Styled("\(ByteCount(saved)) saved", .strong) + "; hub adopt --undo separates the copies again")
+            Styled("\(ByteCount(saved)) saved", .strong) + "; hub cache unadopt separates the copies again")
         try failures.finish()
     }
 
@@ -149,7 +149,7 @@ extension AdoptCommand {
     {
         guard request.words.isEmpty else {
             throw AIError(
-                .invalidInput, "hub adopt --undo takes no names", advice: "it undoes everything that was adopted")
+                .invalidInput, "hub cache unadopt takes no names", advice: "it undoes everything that was adopted")
         }
         let adoptions = try await Blocking.run { try catalog.adoptions() }
         let view = AdoptView(context: context)

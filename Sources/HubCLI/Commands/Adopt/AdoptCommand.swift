@@ -2,14 +2,10 @@ import Catalog
 import Fetcher
 import HubCore
 
-/// `hub adopt`
+/// `hub cache adopt`
 enum AdoptCommand {
-    static let undo = Switch(
-        "undo", "make separate copies again of what was linked, and forget what was registered",
-        detail: "Where two files share their content, each gets its own again; the disk must have room for them.")
-
     static let command = Command(
-        name: "adopt", isMinor: true, purpose: .changes, doc: "make one copy of models that several programs keep",
+        name: "adopt", purpose: .changes, doc: "make one copy of models that several programs keep",
         detail: """
             Finds the model files of ollama, LM Studio, llama.cpp's older cache and Jan, and GGUF and safetensors files in the \
             folders you name, compares them with the cache and with each other by SHA-256, and shows how copies can become one.
@@ -29,15 +25,25 @@ enum AdoptCommand {
             Hub, so that the plan can say which model a file is of; with --offline the catalog alone answers.
             """,
         operands: [Operand("DIR|TOOL", .any, .folder)],
-        flags: [undo.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag],
+        flags: [SharedFlags.dryRun.flag, SharedFlags.yes.flag],
         listKey: "plan",
         examples: [
-            .init("hub adopt --dry-run", "What could become one copy."),
-            .init("hub adopt ollama", "Only files of ollama."),
-            .init("hub adopt ~/models --yes", "Files of a folder, without a question."),
-            .init("hub adopt --undo", "Separate copies again."),
+            .init("hub cache adopt --dry-run", "What could become one copy."),
+            .init("hub cache adopt ollama", "Only files of ollama."),
+            .init("hub cache adopt ~/models --yes", "Files of a folder, without a question."),
+            .init("hub cache unadopt", "Separate copies again."),
         ],
-        run: { try await run($0, Request($1)) })
+        run: { try await run($0, Request($1, undo: false)) })
+
+    static let undoing = Command(
+        name: "unadopt", purpose: .changes, doc: "make separate copies again of what was adopted",
+        detail: """
+            Makes separate copies again of what hub cache adopt linked, and forgets what it registered. Where two files share \
+            their content, each gets its own again; the disk must have room for them.
+            """,
+        flags: [SharedFlags.dryRun.flag, SharedFlags.yes.flag], listKey: "plan",
+        examples: [.init("hub cache unadopt --dry-run", "What would be copied.")],
+        run: { try await run($0, Request($1, undo: true)) })
 
     /// What is adopted.
     struct Request {
@@ -46,9 +52,9 @@ enum AdoptCommand {
         var dryRun: Bool
         var yes: Bool
 
-        init(_ arguments: ParsedArguments) {
+        init(_ arguments: ParsedArguments, undo: Bool) {
             words = arguments.operands
-            undo = arguments[AdoptCommand.undo]
+            self.undo = undo
             dryRun = arguments[SharedFlags.dryRun]
             yes = arguments[SharedFlags.yes]
         }

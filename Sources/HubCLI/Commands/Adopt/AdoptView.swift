@@ -2,7 +2,7 @@ import Catalog
 import Fetcher
 import HubCore
 
-/// The forms of a plan of `hub adopt`.
+/// The forms of a plan of `hub cache adopt`.
 struct AdoptView {
     let context: Context
 

@@ -91,7 +91,7 @@ extension AuthCommand {
 
     /// The word may be a token: it is not repeated.
     private static var unknown: AIError {
-        AIError(.nothingMatches, "no stored token has that name", advice: "hub auth list shows the names")
+        AIError(.nothingMatches, "no stored token has that name", advice: "hub auth ls shows the names")
     }
 
     // MARK: logout

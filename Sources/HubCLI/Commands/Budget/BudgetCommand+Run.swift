@@ -31,7 +31,7 @@ extension BudgetCommand {
         }
         guard let rule = try await workspace.budgetRule() else {
             guard !request.install else {
-                throw AIError(.invalidInput, "no budget is set", advice: "hub budget SIZE --install sets one")
+                throw AIError(.invalidInput, "no budget is set", advice: "hub cache budget SIZE --install sets one")
             }
             return context.output.render(json: ["plan": .array([])], quiet: []) {
                 context.output.line("no budget is set")

@@ -64,7 +64,7 @@ struct BudgetView {
         AIError(
             .diskFull,
             "the budget of \(ByteCount(budget.rule.bytes)) cannot be kept: \(ByteCount(budget.missing)) too much would be left",
-            advice: "hub budget SIZE sets a larger one, hub budget --off ends it")
+            advice: "hub cache budget SIZE sets a larger one, hub cache budget off ends it")
     }
 
     /// Frees what the plan says, after a yes.

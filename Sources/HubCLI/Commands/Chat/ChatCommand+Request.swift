@@ -52,8 +52,8 @@ extension ChatCommand {
             }
             prompt = words.isEmpty ? nil : words.joined(separator: " ")
             if let prompt, prompt.allSatisfy(\.isWhitespace) { throw AIError(.invalidInput, "the PROMPT is empty") }
-            system = arguments[ChatCommand.system]
-            attachments = arguments.all(attach)
+            system = arguments[TryCommand.system]
+            attachments = arguments.all(InputFlags.attach)
             folders = arguments.all(with)
             embedder = arguments[ChatCommand.embedder]
             keeps = !arguments[noKeep]
@@ -71,7 +71,7 @@ extension ChatCommand {
             wish = ModelWish(
                 model: model, provider: arguments[ProviderFlags.provider] ?? .auto, capability: .textGeneration,
                 demand: .init(
-                    command: "hub chat", file: arguments[TryCommand.file],
+                    command: "hub chat", file: arguments[InputFlags.gguf],
                     options: GenerationFlags.options(arguments),
                     yes: yes),
                 timeout: arguments[ProviderFlags.timeout])

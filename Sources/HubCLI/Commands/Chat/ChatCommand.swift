@@ -8,14 +8,6 @@ enum ChatCommand {
             if text.isEmpty { throw AIError(.invalidInput, "the value is empty") }
             return text
         })
-    static let system = Option.text("system", "TEXT", "the system message")
-    static let attach = Option.text(
-        "attach", "FILE", kind: .file, repeats: true, "put a file before the PROMPT: text, or a picture",
-        detail: """
-            Text is UTF-8. Pictures (PNG, JPEG, GIF, WebP) are for remote models that see. Before a file is sent to a \
-            remote provider hub asks; --yes answers.
-            """)
-
     static let with = Option.text(
         "with", "FOLDER", kind: .folder, repeats: true, "answer from the documents of a folder, or a file",
         detail: """
@@ -41,7 +33,7 @@ enum ChatCommand {
     static let noKeep = Switch("no-keep", "do not keep the conversation on this machine")
 
     /// Flags about how this machine computes.
-    static let computing = ["exact", "fast", "kv", "threads", "context", "speculate", TryCommand.file.flag.name]
+    static let computing = ["exact", "fast", "kv", "threads", "context", "speculate", InputFlags.gguf.flag.name]
 
     static let command = Command(
         name: "chat", doc: "talk with a model, on this machine or a remote one",
@@ -69,13 +61,13 @@ enum ChatCommand {
             """,
         operands: [Operand("MODEL", .optional, .modelOrFolder), Operand("PROMPT", .any, .text)],
         flags: [
-            model.flag, ProviderFlags.provider.flag, system.flag, attach.flag, with.flag, embedder.flag,
+            model.flag, ProviderFlags.provider.flag, TryCommand.system.flag, InputFlags.attach.flag, with.flag, embedder.flag,
             AnswerForm.schema.flag, AnswerForm.grammar.flag, AnswerForm.regex.flag, ChatTools.tool.flag,
             ChatTools.allow.flag, ChatTools.web.flag, continuing.flag, noKeep.flag,
             ProviderFlags.why.flag,
         ]
             + GenerationFlags.all + [
-                ProviderFlags.timeout.flag, TryCommand.file.minor.flag, SharedFlags.yes.flag,
+                ProviderFlags.timeout.flag, InputFlags.gguf.minor.flag, SharedFlags.yes.flag,
             ],
         exclusive: GenerationFlags.exclusive + AnswerForm.exclusive,
         examples: [

@@ -9,33 +9,25 @@ extension ChatsCommand {
         /// Ids, or the words of a search.
         var words: [String]
         var yes: Bool
+        /// Whether all go, or those whose last message is this many seconds old.
+        var all: Bool
+        var olderThan: Double?
 
-        /// - Throws: ``ErrorCode/invalidInput`` for an unknown action, and for words and flags that are not the action's.
-        init(_ arguments: ParsedArguments) throws(AIError) {
-            action = try arguments.action(.ls, of: "chats")
-            words = Array(arguments.operands.dropFirst())
+        /// - Throws: ``ErrorCode/invalidInput`` where nothing says what to remove, or two things do.
+        init(_ action: Action, _ arguments: ParsedArguments) throws(AIError) {
+            self.action = action
+            words = arguments.operands
             yes = arguments[SharedFlags.yes]
-            let usage = "usage: hub chats \(action.rawValue)"
-            switch action {
-            case .ls:
-                if !words.isEmpty {
-                    throw AIError(
-                        .invalidInput, "hub chats ls takes no words", advice: "hub chats search finds some")
-                }
-            case .search:
-                if words.isEmpty { throw AIError(.invalidInput, "missing TEXT", advice: "\(usage) TEXT") }
-            case .show, .export:
-                if words.count != 1 {
-                    throw AIError(
-                        .invalidInput, words.isEmpty ? "missing ID" : "one ID at a time", advice: "\(usage) ID")
-                }
-            case .rm:
-                if words.isEmpty { throw AIError(.invalidInput, "missing ID", advice: "\(usage) ID...") }
-            }
-            if yes, action != .rm {
+            all = arguments[ChatsCommand.all]
+            olderThan = arguments[TrashCommand.olderThan].map { Double($0.seconds) }
+            guard action == .rm else { return }
+            if words.isEmpty, !all, olderThan == nil {
                 throw AIError(
-                    .invalidInput, "hub chats \(action.rawValue) does not take --yes",
-                    advice: "it is an option of hub chats rm")
+                    .invalidInput, "missing ID", advice: "usage: hub chats rm ID..., --older-than AGE or --all")
+            }
+            if !words.isEmpty, all || olderThan != nil {
+                throw AIError(
+                    .invalidInput, "an ID and \(all ? "--all" : "--older-than") cannot be used together")
             }
         }
     }
@@ -102,7 +94,7 @@ extension ChatsCommand {
             let hasExcerpts = entries.contains { $0.excerpt != nil }
             var table = Table([
                 .init("ID"), .init("LAST"), .init("MODEL", least: 8, cut: .start, optional: true),
-                .init("TURNS", .right, optional: true), .init(hasExcerpts ? "FOUND" : "BEGINS", least: 12),
+                .init("MESSAGES", .right, optional: true), .init(hasExcerpts ? "FOUND" : "BEGINS", least: 12),
             ])
             for entry in entries {
                 table.add([
@@ -156,15 +148,23 @@ extension ChatsCommand {
 
     private static func remove(_ request: Request, _ context: Context) async throws {
         var failures = Failures()
-        var found: [KeptConversation] = []
+        var found: [(id: String, title: String)] = []
         for word in request.words {
             try await failures.attempt(context.output) {
                 let kept = try await conversation(word, context)
-                if !found.contains(where: { $0.id == kept.id }) { found.append(kept) }
+                if !found.contains(where: { $0.id == kept.id }) { found.append((kept.id, kept.title)) }
             }
         }
+        if request.words.isEmpty {
+            let last = context.now - (request.olderThan ?? 0)
+            let entries = try await archive(context)?.entriesApart() ?? []
+            found = entries.filter { request.olderThan == nil || $0.updatedAt <= last }.map { ($0.id, $0.title) }
+            if found.isEmpty { return show([], context, none: "there is no such conversation to remove") }
+        }
         if !found.isEmpty {
-            let names = found.map { "\($0.id) (\($0.title))" }.joined(separator: ", ")
+            let names =
+                found.count > 8
+                ? "\(found.count) conversations" : found.map { "\($0.id) (\($0.title))" }.joined(separator: ", ")
             let isAllowed = try await context.confirm(
                 "Remove \(SafeText.line(names))?", isGiven: request.yes,
                 otherwise: "removing conversations needs a yes")

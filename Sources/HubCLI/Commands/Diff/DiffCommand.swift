@@ -8,11 +8,11 @@ enum DiffCommand {
     static let sample = Option.whole(
         "sample", in: 1...10_000, "compare the values of only N places in each tensor",
         detail: "A place has 4 KiB. Of a model on the Hub only those are read.")
-    static let all = Switch("all", "also list what is the same")
+    static let all = Switch("all", "everything, not only what differs")
     static let exitCode = Switch("exit-code", "exit with 1 if there are differences")
 
     static let command = Command(
-        name: "diff", isMinor: true, doc: "compare two models, revisions or folders, down to their tensors",
+        name: "diff", doc: "compare two models, revisions or folders, down to their tensors",
         detail: """
             A and B are models with or without a revision, cached or on the Hub, or folders. Files are compared by their \
             digests. Of safetensors and GGUF files that differ the headers are read, by ranges, and tensors that were added, \

@@ -83,10 +83,10 @@ extension DoctorCommand {
                     "hub pull fetches what is missing of \(does("its model", "their models")); Python hides \(does("it", "them")) until then"
             case .danglingRefs:
                 text = "\(many("ref")) \(does("names a snapshot that is", "name snapshots that are")) missing"
-                advice = "hub doctor --fix deletes refs older than an hour; Python hides those models until then"
+                advice = "hub doctor fix deletes refs older than an hour; Python hides those models until then"
             case .refsWithSpace:
                 text = "\(many("ref")) \(does("ends", "end")) in a line end, which hides the model from Python"
-                advice = "hub doctor --fix rewrites \(does("it", "them"))"
+                advice = "hub doctor fix rewrites \(does("it", "them"))"
             case .refsWithoutCommit:
                 text = "\(many("ref")) \(does("has", "have")) no commit, which hides the model from Python"
                 advice = "hub pull of that branch rewrites it"
@@ -106,7 +106,7 @@ extension DoctorCommand {
             case .withheld:
                 text =
                     "the group cannot use \(many("file or folder", "files and folders")) of this shared cache as \(does("its owner", "their owners")) can"
-                advice = "hub doctor --fix gives them to the group; each user can do that for what is theirs"
+                advice = "hub doctor fix gives them to the group; each user can do that for what is theirs"
             case .orphans:
                 (level, text, hasBytes) = (.note, "\(many("blob")) that no snapshot links to, \(bytes)", true)
                 advice = "hub gc --orphans deletes \(does("it", "them"))"
@@ -137,7 +137,7 @@ extension DoctorCommand {
             case .lonelyPartials:
                 (level, hasBytes) = (.note, true)
                 text = "\(many("partial")) of hub that cannot be continued, \(bytes)"
-                advice = "hub doctor --fix deletes \(does("it", "them"))"
+                advice = "hub doctor fix deletes \(does("it", "them"))"
             case .linkedFolders:
                 (level, text) = (.note, "\(many("folder")) that \(does("is a link", "are links")) to another place")
                 advice = "hub lists what it holds and deletes nothing in it"
@@ -165,7 +165,7 @@ extension DoctorCommand {
                 (level, text, hasBytes) = (
                     .note, "\(many("file list")) of deleted revisions, \(bytes)", true
                 )
-                advice = "hub doctor --fix deletes \(does("it", "them"))"
+                advice = "hub doctor fix deletes \(does("it", "them"))"
             case .temporaries:
                 (level, text) = (
                     .note,
@@ -173,7 +173,7 @@ extension DoctorCommand {
                 )
             case .probes:
                 (level, text) = (.note, "\(many("test link")) that hub made")
-                advice = "hub doctor --fix deletes \(does("it", "them"))"
+                advice = "hub doctor fix deletes \(does("it", "them"))"
             case .locks:
                 (level, text, hasPlaces) = (
                     .good, "\(many("leftover lock file")) (empty, harmless)", false
@@ -183,14 +183,14 @@ extension DoctorCommand {
                 text = "\(bytes) in \(many("file")) of Xet transfers"
                 advice =
                     finding.fix == nil
-                    ? "it changed within the hour; later hub doctor --fix deletes what can be fetched again"
-                    : "hub doctor --fix deletes what can be fetched again"
+                    ? "it changed within the hour; later hub doctor fix deletes what can be fetched again"
+                    : "hub doctor fix deletes what can be fetched again"
             case .noAccessTimes:
                 (level, text) = (
                     .note, "the cache's disk does not record when files are read (noatime or read-only)"
                 )
                 advice =
-                    "hub gc --older-than cannot see what other programs use; hub path and hub try record their own uses"
+                    "hub gc --unused-for cannot see what other programs use; hub path and hub try record their own uses"
             case .network:
                 (level, text) = (.note, "the cache is on a network file system")
                 advice = "locks may not work between machines; contents are verified all the same"

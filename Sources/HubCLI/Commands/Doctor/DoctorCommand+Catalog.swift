@@ -77,7 +77,7 @@ extension DoctorCommand {
         "uses": ("last-use record", "last-use records"),
     ]
 
-    private static let rebuildAdvice = "hub doctor --rebuild rebuilds it, keeping pins and times of use"
+    private static let rebuildAdvice = "hub doctor rebuild rebuilds it, keeping pins and times of use"
 
     private static func integrity(_ inspection: CatalogInspection, _ context: Context, _ workspace: Workspace)
         -> DoctorFinding

@@ -54,7 +54,7 @@ extension DoctorCommand {
                     section: "paths", name: "unfinished_move", level: .bad,
                     text:
                         "a move of the cache from \(source.printable) was interrupted, and files of it may be left there",
-                    advice: "hub mv \(ShellQuoting.word(workspace.layout.root)) finishes it"))
+                    advice: "hub cache mv \(ShellQuoting.word(workspace.layout.root)) finishes it"))
         }
         findings += try await Blocking.run { try diskFinding(workspace) }
         return findings

@@ -3,7 +3,7 @@ import Fetcher
 import HubCore
 
 extension DoctorCommand {
-    /// `hub doctor --rebuild`: what was done, and how the new catalog looks.
+    /// `hub doctor rebuild`: what was done, and how the new catalog looks.
     static func rebuilt(_ context: Context, _ workspace: Workspace) async throws -> [Outcome] {
         let rebuilt = try await workspace.rebuildCatalog()
         var findings = [

@@ -2,17 +2,6 @@ import Fetcher
 import HubCore
 
 extension DoctorCommand {
-    /// Whether anything is changed, and what.
-    struct Request {
-        var fix: Bool
-        var rebuild: Bool
-
-        init(_ arguments: ParsedArguments) {
-            fix = arguments[DoctorCommand.fix]
-            rebuild = arguments[DoctorCommand.rebuild]
-        }
-    }
-
     /// One part of the machine and who looks at it.
     typealias Section = (name: String, look: @Sendable (Context, Workspace) async throws -> [DoctorFinding])
 
@@ -31,19 +20,19 @@ extension DoctorCommand {
         var isBad: Bool { finding.level == .bad && fixed == nil }
     }
 
-    static func run(_ context: Context, _ request: Request) async throws {
+    static func run(_ context: Context, _ action: Action) async throws {
         let workspace = try await context.workspace(tellsFault: false)
         var outcomes: [Outcome] = []
-        if request.rebuild {
+        if action == .rebuild {
             outcomes = try await rebuilt(context, workspace)
         } else {
             for section in sections {
                 for finding in try await look(section, context, workspace) {
-                    outcomes.append(try await outcome(of: finding, fixes: request.fix, context))
+                    outcomes.append(try await outcome(of: finding, fixes: action == .fix, context))
                 }
             }
         }
-        DoctorReport(context: context, outcomes: outcomes, offersFix: !request.fix).show()
+        DoctorReport(context: context, outcomes: outcomes, offersFix: action != .fix).show()
         if outcomes.contains(where: \.isBad) { throw AnswerIsNo() }
     }
 

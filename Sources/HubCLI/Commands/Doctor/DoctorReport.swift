@@ -32,7 +32,7 @@ struct DoctorReport {
         ]
         if fixed > 0 { parts.append("\(fixed) fixed") }
         let fixable = outcomes.count { $0.fixed == nil && $0.finding.fix != nil }
-        if offersFix, fixable > 0 { parts.append("hub doctor --fix fixes \(fixable)") }
+        if offersFix, fixable > 0 { parts.append("hub doctor fix fixes \(fixable)") }
         return Styled(parts.joined(separator: "; "), bad.isEmpty ? .good : .bad)
     }
 

@@ -3,23 +3,10 @@ import InferenceKit
 
 /// `hub embed`
 enum EmbedCommand {
-    static let file = Option.text(
-        "file", "FILE", kind: .file, "more texts: a JSON list of strings, or lines; - is stdin")
-
-    static let attach = Option.text(
-        "attach", "FILE", kind: .file, repeats: true, "a picture, for a model that sees",
-        detail: TryCommand.attach.flag.detail)
-
-    /// Flags about how this machine computes.
-    private static let computing =
-        [
-            GenerationFlags.exact, GenerationFlags.fast,
-        ].map(\.flag) + [GenerationFlags.threads.flag, GenerationFlags.contextLength.flag]
-
     static let command = Command(
-        name: "embed", isMinor: true, doc: "turn texts or pictures into vectors",
+        name: "embed", doc: "turn texts or pictures into vectors",
         detail: """
-            Each TEXT, and each text of --file, becomes a vector, in their order; or with a model that sees each picture of \
+            Each TEXT, and each text of --texts, becomes a vector, in their order; or with a model that sees each picture of \
             --attach, on this machine. --quiet prints one a line, --json all of their numbers.
 
             MODEL and --provider are those of hub chat: by default this machine if the model is cached and fits, else, if you \
@@ -27,16 +14,15 @@ enum EmbedCommand {
             """,
         operands: [Operand("MODEL", .one, .modelOrFolder), Operand("TEXT", .any, .text)],
         flags: [
-            file.flag, attach.flag, ProviderFlags.provider.flag, TryCommand.promptName.flag,
-            TryCommand.dimensions.flag,
-            ProviderFlags.timeout.minor.flag,
-        ] + computing + [SharedFlags.yes.flag],
-        exclusive: [["exact", "fast"], ["attach", "file"], ["attach", "prompt-name"]],
+            InputFlags.texts.flag, InputFlags.attach.flag, ProviderFlags.provider.flag, InputFlags.promptName.flag,
+            InputFlags.dimensions.flag, ProviderFlags.timeout.minor.flag,
+        ] + InputFlags.computing + [SharedFlags.yes.flag],
+        exclusive: [["exact", "fast"], ["attach", "texts"], ["attach", "prompt-name"]],
         examples: [
             .init("hub embed org/model 'The sea.' 'A ship.' --json", "Two vectors."),
             .init("hub embed org/model --attach photo.jpg -q", "That of a picture."),
             .init(
-                "hub embed --provider hf org/model --file texts.json -q", "A list's, from a provider, one a line."),
+                "hub embed --provider hf org/model --texts texts.json -q", "A list's, from a provider, one a line."),
         ],
         run: { try await run($0, Request($1)) })
 
@@ -54,11 +40,11 @@ enum EmbedCommand {
         /// - Throws: ``ErrorCode/invalidInput`` without a text.
         init(_ arguments: ParsedArguments) throws(AIError) {
             texts = Array(arguments.operands.dropFirst())
-            file = arguments[EmbedCommand.file]
-            attach = arguments.all(EmbedCommand.attach)
+            file = arguments[InputFlags.texts]
+            attach = arguments.all(InputFlags.attach)
             options = EmbeddingOptions(
-                promptName: arguments[TryCommand.promptName], dimensions: arguments[TryCommand.dimensions])
-            computing = EmbedCommand.computing.map(\.name).first(where: arguments.has)
+                promptName: arguments[InputFlags.promptName], dimensions: arguments[InputFlags.dimensions])
+            computing = InputFlags.computing.map(\.name).first(where: arguments.has)
             wish = ModelWish(
                 model: arguments.operands[0],
                 provider: arguments[ProviderFlags.provider] ?? (attach.isEmpty ? .auto : .local),
@@ -75,7 +61,7 @@ enum EmbedCommand {
             guard !texts.isEmpty || file != nil || !attach.isEmpty else {
                 throw AIError(
                     .invalidInput, "there is no text to embed",
-                    advice: "write hub embed MODEL TEXT, or --file FILE; --file - reads stdin")
+                    advice: "write hub embed MODEL TEXT, or --texts FILE; --texts - reads stdin")
             }
         }
     }

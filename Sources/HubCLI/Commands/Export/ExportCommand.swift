@@ -15,12 +15,12 @@ enum ExportCommand {
     static let since = Option.text(
         "since", "FILE", kind: .file, "leave out what the other machine has",
         detail: """
-            FILE is what hub inventory printed there. Large files that it lists are left out. Of a file from 1 MiB of which it \
+            FILE is what hub cache inventory printed there. Large files that it lists are left out. Of a file from 1 MiB of which it \
             lists an older revision that is also cached here, only what has changed is written.
             """)
 
     static let command = Command(
-        name: "export", isMinor: true, purpose: .changes,
+        name: "export", purpose: .changes,
         doc: "write cached models into an archive or a folder, for hub import elsewhere",
         detail: """
             Writes what the cache has of each REF, REF@REVISION or REF:FILES: the contents, the file lists, the branch, the choice of files \
@@ -43,10 +43,10 @@ enum ExportCommand {
         run: { try await run($0, Request($1)) })
 }
 
-/// `hub inventory`
+/// `hub cache inventory`
 enum InventoryCommand {
     static let command = Command(
-        name: "inventory", isMinor: true,
+        name: "inventory", 
         doc: "list the cached contents, for hub export --since on another machine",
         detail: """
             Prints one JSON document with the SHA-256 and the size of every large file in the cache, and the cached \
@@ -55,7 +55,7 @@ enum InventoryCommand {
         operands: [],
         listKey: "blobs",
         examples: [
-            .init("hub inventory > there.json", "On the machine that is to receive models."),
+            .init("hub cache inventory > there.json", "On the machine that is to receive models."),
             .init("hub export org/model -o new.tar --since there.json", "On the other one."),
         ],
         run: { context, _ in try await run(context) })

@@ -8,14 +8,11 @@ enum GcCommand {
     static let orphans = Switch("orphans", "files that no revision needs")
     static let damaged = Switch(
         "damaged", "revisions with broken links, files of the wrong size, or damage that hub verify found")
-    static let olderThan = Option.age(
-        "older-than", "revisions not used for this long",
-        detail: "Such as 30d, 2w, 1mo, 1y, 12h; 0d is everything.")
     static let keep = Option.text(
         "keep", "REF|GLOB", kind: .model, repeats: true, "never delete this model or revision",
         detail: "A glob matches names, such as 'org/*'.")
     static let maxSize = Option.size(
-        "max-size", "delete the least recently used until the cache is no larger than this",
+        "max-size", "the size of the cache: the least recently used goes until it is no larger",
         detail: "Such as 50GB or 1.5TiB.")
     static let free = Option.size(
         "free", "delete the least recently used until this much of the disk is free", detail: "Such as 20GB.")
@@ -36,7 +33,7 @@ enum GcCommand {
         detail: """
             Frees disk space by deleting cached models and leftover files, which you choose in a list or by rules.
 
-            --detached, --partials, --orphans and --damaged each select one kind of thing. --older-than selects revisions \
+            --detached, --partials, --orphans and --damaged each select one kind of thing. --unused-for selects revisions \
             by their last use; together with --detached or --damaged it narrows these. --keep protects what it names. \
             --max-size and --free are targets: the least recently used revisions go until the target is reached. A \
             revision that would free nothing stays, because something outside the cache has its files too. If the target \
@@ -53,7 +50,7 @@ enum GcCommand {
             finishes a deletion that was interrupted.
             """,
         flags: [
-            detached.flag, partials.flag, orphans.flag, damaged.flag, olderThan.flag, keep.flag, maxSize.flag,
+            detached.flag, partials.flag, orphans.flag, damaged.flag, SharedFlags.unusedFor.flag, keep.flag, maxSize.flag,
             free.flag, bestEffort.flag, choose.flag, plain.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag,
             SharedFlags.trash.flag,
         ],
@@ -63,7 +60,7 @@ enum GcCommand {
             .init("hub gc", "Choose in a full-screen list."),
             .init("hub gc --detached --partials --orphans", "What nothing refers to any more."),
             .init(
-                "hub gc --older-than 30d --keep gpt2 --dry-run", "What was not used for a month, except one model."),
+                "hub gc --unused-for 30d --keep gpt2 --dry-run", "What was not used for a month, except one model."),
             .init(
                 "hub gc --max-size 200GB --best-effort --yes", "For a nightly job: keep the cache within a limit."),
         ],
@@ -88,7 +85,7 @@ enum GcCommand {
             policy.partials = arguments[partials]
             policy.orphans = arguments[orphans]
             policy.damaged = arguments[damaged]
-            policy.olderThan = arguments[olderThan].map { Double($0.seconds) }
+            policy.olderThan = arguments[SharedFlags.unusedFor].map { Double($0.seconds) }
             policy.maxSize = arguments[maxSize]?.bytes
             policy.free = arguments[free]?.bytes
             keep = arguments.all(GcCommand.keep)
@@ -109,7 +106,7 @@ enum GcCommand {
             throw AIError(
                 .invalidInput, "missing a rule for what to delete",
                 advice:
-                    "give one such as --detached, --partials, --orphans, --older-than 30d, --max-size 50GB or --free 20GB"
+                    "give one such as --detached, --partials, --orphans, --unused-for 30d, --max-size 50GB or --free 20GB"
             )
         }
         let workspace = try await context.workspace()

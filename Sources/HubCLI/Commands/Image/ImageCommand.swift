@@ -20,7 +20,7 @@ enum ImageCommand {
     static let force = Switch("force", "replace FILE if it exists")
 
     static let command = Command(
-        name: "image", isMinor: true, purpose: .changes, doc: "make a picture of a description",
+        name: "image", purpose: .changes, doc: "make a picture of a description",
         detail: """
             A model of the Hub's inference providers paints; models on this machine do not yet. Without --provider \
             hub asks once, on a terminal, before it sends anything. FILE gets its name when \

@@ -4,7 +4,7 @@ import HubCore
 /// `hub import`
 enum ImportCommand {
     static let command = Command(
-        name: "import", isMinor: true, purpose: .changes, doc: "take an archive of hub export into the cache",
+        name: "import", purpose: .changes, doc: "take an archive of hub export into the cache",
         detail: """
             PATH is an archive, the first of its parts, a folder that hub export wrote, or - for a pipe. The cache is then \
             as after hub pull: every program finds the models, offline too. The branch in the cache is set to the commit of \

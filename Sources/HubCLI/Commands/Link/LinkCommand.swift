@@ -1,7 +1,7 @@
 import Fetcher
 import HubCore
 
-/// `hub link`
+/// `hub cache link`
 enum LinkCommand {
     enum Tool: String, Sendable, CaseIterable {
         case ollama, lmstudio
@@ -13,7 +13,7 @@ enum LinkCommand {
         "quant", "NAME", kind: .quantization, "the set of weights with this name, such as Q4_K_M")
 
     static let command = Command(
-        name: "link", isMinor: true, purpose: .changes,
+        name: "link", purpose: .changes,
         doc: "show a cached GGUF to ollama, LM Studio or llama.cpp without a second copy",
         detail: """
             Gives a cached GGUF file a name in another program's store: a reflink where the file system can, else a hard link, \
@@ -33,8 +33,8 @@ enum LinkCommand {
         ],
         flags: [name.flag, quant.flag],
         examples: [
-            .init("hub link ollama org/model-GGUF --quant Q4_K_M", "For ollama run hub/org-model-GGUF:Q4_K_M."),
-            .init("hub link lmstudio org/model-GGUF --quant Q4_K_M", "In LM Studio's list of models."),
+            .init("hub cache link ollama org/model-GGUF --quant Q4_K_M", "For ollama run hub/org-model-GGUF:Q4_K_M."),
+            .init("hub cache link lmstudio org/model-GGUF --quant Q4_K_M", "In LM Studio's list of models."),
         ],
         run: { try await run($0, try Request($1)) })
 

@@ -14,7 +14,8 @@ extension LockCommand {
         var format: WeightChoice.Format?
         var quantization: String?
 
-        init(_ arguments: ParsedArguments) throws(AIError) {
+        init(_ action: Action, _ arguments: ParsedArguments) {
+            self.action = action
             words = arguments.operands
             path = arguments[LockCommand.file] ?? LockedModels.fileName
             let include = arguments.all(PullCommand.include)
@@ -22,20 +23,6 @@ extension LockCommand {
                 include: include.isEmpty ? nil : include, exclude: arguments.all(PullCommand.exclude))
             format = arguments[PullCommand.format]
             quantization = arguments[PullCommand.quant]
-            if arguments[check] {
-                action = .check(upstream: arguments[upstream])
-            } else if arguments[upstream] {
-                throw AIError(.invalidInput, "--upstream needs --check")
-            } else if arguments[update] {
-                action = .update
-            } else if arguments[key] {
-                action = .key
-            } else {
-                action = words.isEmpty ? .list : .add
-            }
-            if case .key = action, let word = words.first {
-                throw AIError(.invalidInput, "--key is of the whole lock, not of \(word.printable)")
-            }
         }
 
         var choosesFiles: Bool { filter != .all || format != nil || quantization != nil }
@@ -108,7 +95,7 @@ extension LockCommand {
         let entries = try LockedModels.entries(request.words, of: lock, request.path, context)
         let puller = try await context.workspace(joinsGroup: false).puller()
         guard !puller.isOffline else {
-            throw AIError(.offline, "hub lock --update needs the network, which is off")
+            throw AIError(.offline, "hub lock update needs the network, which is off")
         }
         var failures = Failures()
         var changes: [LockChange] = []

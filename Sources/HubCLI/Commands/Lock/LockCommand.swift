@@ -4,48 +4,54 @@ import HubCore
 enum LockCommand {
     static let file = Option.text(
         "file", "FILE", kind: .file, "the lock to read and write instead of ./hub.lock")
-    static let check = Switch(
-        "check", "compare the cache with the lock; the exit code is 1 if they differ",
-        detail: "Nothing is written, and the network is not used without --upstream.")
     static let upstream = Switch(
-        "upstream", "with --check, also compare the Hub's branches",
+        "upstream", "also compare the Hub's branches",
         detail: "A branch that has moved since it was locked makes the exit code 1.")
-    static let update = Switch(
-        "update", "move the lock to what the Hub's branches are now, and show what changes",
-        detail: "Without REF all models move. What was locked by commit stays.")
-    static let key = Switch(
-        "key", "print a digest of the lock, for the key of a CI cache",
-        detail: "64 hexadecimal digits, which change only with what is locked.")
-
-    static let command = Command(
-        name: "lock", isMinor: true, purpose: .changes,
+    static let command = Command.family(
+        "lock",
         doc: "write down the exact files of models; hub pull --locked takes them",
         detail: """
-            Writes hub.lock: for each REF the commit, the choice of files, and path, size and digest of each file. The \
+            write makes hub.lock: for each REF the commit, the choice of files, and path, size and digest of each file. The \
             text is sorted and the same for the same models, for git. A model that the cache has is locked as cached; any other \
             as the Hub has it now. REF:FILES, --include, --exclude, --format and --quant choose files as for hub pull; \
             without them the choice of earlier pulls counts.
 
             hub pull --locked takes exactly the locked files or fails. If all are cached, the Hub is not asked.
 
-            Without REF or flags it lists what is locked. The exit code is 3 if there is no lock, and 1 if --check finds a \
-            difference.
+            update moves the lock to what the Hub's branches are now, of all models or of each REF; what was locked by \
+            commit stays. key prints 64 hexadecimal digits, which change only with what is locked, for the key of a CI cache.
+
+            The exit code is 3 if there is no lock, and 1 if check finds a difference: in the cache, or with --upstream a \
+            branch that has moved since. check writes nothing.
             """,
-        operands: [Operand("REF", .any, .model)],
-        flags: [
-            file.flag, check.flag, upstream.flag, update.flag, key.flag, PullCommand.include.flag,
-            PullCommand.exclude.flag, PullCommand.format.flag, PullCommand.quant.flag,
+        [
+            Command(
+                name: "ls", doc: "list what is locked", flags: [file.flag], listKey: "models",
+                run: { try await run($0, Request(.list, $1)) }
+            ).asUsual,
+            Command(
+                name: "write", purpose: .changes, doc: "write the files of models into the lock",
+                operands: [Operand("REF", .some, .model)],
+                flags: [
+                    file.flag, PullCommand.include.flag, PullCommand.exclude.flag, PullCommand.format.flag,
+                    PullCommand.quant.flag,
+                ], listKey: "models", run: { try await run($0, Request(.add, $1)) }),
+            Command(
+                name: "check", doc: "compare the cache with the lock", operands: [Operand("REF", .any, .model)],
+                flags: [file.flag, upstream.flag], listKey: "models",
+                run: { try await run($0, Request(.check(upstream: $1[upstream]), $1)) }),
+            Command(
+                name: "update", purpose: .changes, doc: "move the lock to what the Hub's branches are now",
+                operands: [Operand("REF", .any, .model)], flags: [file.flag], listKey: "models",
+                run: { try await run($0, Request(.update, $1)) }),
+            Command(
+                name: "key", doc: "print a digest of the lock", flags: [file.flag],
+                run: { try await run($0, Request(.key, $1)) }),
         ],
-        exclusive: [["check", "update", "key"]]
-            + ["include", "exclude", "format", "quant"].flatMap { name in
-                ["check", "update", "key"].map { [$0, name] }
-            },
-        listKey: "models",
         examples: [
-            .init("hub lock org/model org/other@v1.0 --quant Q4_K_M", "Write or extend hub.lock."),
+            .init("hub lock write org/model org/other@v1.0 --quant Q4_K_M", "Write or extend hub.lock."),
             .init("hub pull --locked", "Fetch exactly what is locked."),
-            .init("hub lock --check --upstream", "Does the cache agree, and has a branch moved?"),
-            .init("hub lock --update org/model", "Take the newest commit, and show what changes."),
-        ],
-        run: { try await run($0, Request($1)) })
+            .init("hub lock check --upstream", "Does the cache agree, and has a branch moved?"),
+            .init("hub lock update org/model", "Take the newest commit, and show what changes."),
+        ])
 }

@@ -21,7 +21,7 @@ extension LsCommand {
             models = arguments.operands
             sort = arguments[LsCommand.sort] ?? .used
             largerThan = arguments[LsCommand.largerThan]?.bytes
-            unusedFor = arguments[LsCommand.unusedFor].map { Double($0.seconds) }
+            unusedFor = arguments[SharedFlags.unusedFor].map { Double($0.seconds) }
             limit = arguments[LsCommand.limit]
             revisions = arguments[LsCommand.revisions]
             partials = arguments[LsCommand.partials]

@@ -8,7 +8,6 @@ enum LsCommand {
         "sort", "what comes first",
         detail: "The last used (the default), the largest, by name, or the last downloaded.")
     static let largerThan = Option.size("larger-than", "only what is larger than this", detail: "Such as 1GB.")
-    static let unusedFor = Option.age("unused-for", "only what was not used for this long", detail: "Such as 30d.")
     static let limit = Option.whole("limit", in: 1 ... .max, "show at most this many")
     static let revisions = Switch("revisions", "a line for each cached revision")
     static let partials = Switch("partials", "show unfinished downloads too")
@@ -30,7 +29,7 @@ enum LsCommand {
             A revision is marked incomplete if files are missing that a pull selected, and damaged if hub verify found damage in it that has not been repaired.
             """,
         operands: [Operand("REF|GLOB", .any, .cachedModel)],
-        flags: [sort.flag, largerThan.flag, unusedFor.flag, limit.flag, revisions.flag, partials.flag],
+        flags: [sort.flag, largerThan.flag, SharedFlags.unusedFor.flag, limit.flag, revisions.flag, partials.flag],
         listKey: "models",
         examples: [
             .init("hub ls", "Everything, the last used first."),

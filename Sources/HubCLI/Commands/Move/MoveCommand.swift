@@ -1,10 +1,10 @@
 import Fetcher
 import HubCore
 
-/// `hub mv`
+/// `hub cache mv`
 enum MoveCommand {
     static let command = Command(
-        name: "mv", isMinor: true, purpose: .changes, doc: "move the cache to another folder or disk",
+        name: "mv", purpose: .changes, doc: "move the cache to another folder or disk",
         detail: """
             DIR becomes the cache folder, and a link to it stays at the old place, so that every program finds it as before. \
             On one disk the folder is renamed. To another disk every file is copied, read back and compared; then the link \
@@ -21,8 +21,8 @@ enum MoveCommand {
         operands: [Operand("DIR", .one, .folder)],
         flags: [SharedFlags.dryRun.flag, SharedFlags.yes.flag],
         examples: [
-            .init("hub mv /mnt/disk/hub", "Move the cache to another disk."),
-            .init("hub mv ~/models/hub --dry-run", "What would be moved."),
+            .init("hub cache mv /mnt/disk/hub", "Move the cache to another disk."),
+            .init("hub cache mv ~/models/hub --dry-run", "What would be moved."),
         ],
         run: { context, arguments in
             try await run(

@@ -47,7 +47,7 @@ enum PullCommand {
             the Hub is not asked. The status is 7 if a locked file has other bytes, 3 if a commit is gone. hub lock writes it.
             """
     ).withOptionalValue()
-    static let yes = Switch("yes", short: "y", "delete what the budget asks for without a question; see hub budget")
+    static let yes = Switch("yes", short: "y", "delete what the budget asks for without a question; see hub cache budget")
 
     static let command = Command(
         name: "pull", purpose: .changes, doc: "fetch models into the cache; resume interrupted downloads",

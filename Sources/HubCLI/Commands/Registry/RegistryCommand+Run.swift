@@ -16,28 +16,14 @@ extension RegistryCommand {
         /// What an entry gets that is added; nil if only an alias and a model were given.
         var fields: Fields?
 
-        /// - Throws: ``ErrorCode/invalidInput`` for an unknown action, and for flags and words that are not the action's.
-        init(_ arguments: ParsedArguments) throws(AIError) {
-            action = try arguments.action(.ls, of: "registry")
-            words = Array(arguments.operands.dropFirst())
+        init(_ action: Action, _ arguments: ParsedArguments) {
+            self.action = action
+            words = arguments.operands
             all = arguments[RegistryCommand.all]
             replace = arguments[RegistryCommand.replace]
             recommended = arguments[RegistryCommand.recommended]
             capabilities = Set(arguments.all(capability))
             fields = RegistryCommand.fields.contains { arguments.has($0.name) } ? Fields(arguments) : nil
-            let known = Set(action.flags.map(\.name))
-            if let foreign = command.flags.first(where: { arguments.has($0.name) && !known.contains($0.name) }) {
-                let owners = Action.allCases.filter { $0.flags.contains { $0.name == foreign.name } }
-                throw AIError(
-                    .invalidInput, "--\(foreign.name) is not a flag of hub registry \(action.rawValue)",
-                    advice: "it belongs to hub registry \(owners.map(\.rawValue).joined(separator: " and "))")
-            }
-            guard action.words.contains(words.count) else {
-                let what = words.count < action.words.lowerBound ? "needs more arguments" : "has too many arguments"
-                throw AIError(
-                    .invalidInput, "hub registry \(action.rawValue) \(what)",
-                    advice: "usage: hub registry \(action.usage)")
-            }
         }
     }
 
@@ -63,7 +49,7 @@ extension RegistryCommand {
             parameters = arguments[RegistryCommand.parameters]
             quantization = arguments[RegistryCommand.quantization]
             memory = arguments[RegistryCommand.memory]
-            isMLX = arguments[provider] == .mlx
+            isMLX = arguments[format] == .mlx
             isPick = arguments[pick]
         }
 

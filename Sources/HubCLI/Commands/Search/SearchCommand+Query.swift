@@ -47,7 +47,7 @@ extension SearchCommand {
             query.format = arguments[SearchCommand.format]?.rawValue
             query.minimumParameters = arguments[SearchCommand.minParams]?.number
             query.maximumParameters = arguments[SearchCommand.maxParams]?.number
-            query.maximumSize = arguments[SearchCommand.maxSize]?.bytes
+            query.maximumSize = arguments[SearchCommand.smallerThan]?.bytes
             query.gated = arguments[SearchCommand.gated] ? true : arguments[SearchCommand.open] ? false : nil
             query.includesVanished = arguments[SearchCommand.vanished]
             query.sort = arguments[SearchCommand.sort] ?? .relevance

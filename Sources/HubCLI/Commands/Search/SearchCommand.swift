@@ -20,8 +20,8 @@ enum SearchCommand {
     static let minParams = Option.parameters(
         "min-params", "only models with at least this many parameters, such as 7B")
     static let maxParams = Option.parameters("max-params", "only models with at most this many parameters")
-    static let maxSize = Option.size(
-        "max-size", "only repositories of at most so many bytes", detail: "All files count, with their history.")
+    static let smallerThan = Option.size(
+        "smaller-than", "only repositories of at most so many bytes", detail: "All files count, with their history.")
     static let fits = Option.size(
         "fits", "only models that fit in this machine's memory and disk, or in a memory of SIZE",
         detail: """
@@ -73,7 +73,7 @@ enum SearchCommand {
         operands: [Operand("QUERY", .any, .text)],
         flags: [
             task.flag, capability.flag, library.flag, author.flag, license.flag, tag.flag, format.flag,
-            minParams.flag, maxParams.flag, maxSize.flag, fits.flag, runs.flag, gated.flag, open.flag, cached.flag,
+            minParams.flag, maxParams.flag, smallerThan.flag, fits.flag, runs.flag, gated.flag, open.flag, cached.flag,
             curated.flag, vanished.flag, sort.flag, limit.flag,
         ],
         exclusive: [["gated", "open"]],

@@ -5,8 +5,6 @@ import HubServer
 import InferenceKit
 
 extension ServeCommand {
-    static let api = Switch("api", "answer with the models of the cache, as OpenAI's and Ollama's servers do")
-    static let all = Switch("all", "the mirror, the API and the page")
     static let apiKeyFile = Option.text(
         "api-key-file", "FILE", kind: .file, "keys of the API, one a line, or the SHA-256 of one",
         detail: "HUB_API_KEY is a key as well, HUB_API_KEYS several. Without any, everyone on this machine may ask."
@@ -25,7 +23,7 @@ extension ServeCommand {
         GenerationFlags.fast.minor.flag, GenerationFlags.cache.minor.flag,
     ]
     static let apiFlags =
-        [api.flag, apiKeyFile.flag, models.flag, idle.flag, parallel.flag, queue.flag, all.flag] + computing
+        [apiKeyFile.flag, models.flag, idle.flag, parallel.flag, queue.flag] + computing
 
     /// What is asked of the API.
     struct APIRequest: Sendable {
@@ -38,11 +36,11 @@ extension ServeCommand {
         var options: ModelOptions
 
         /// nil where no API is asked for.
-        init?(_ arguments: ParsedArguments) throws(AIError) {
-            guard arguments[api] || arguments[all] else {
-                let own = (apiFlags.map(\.name)).filter { $0 != "api" && $0 != "all" }
-                if let flag = own.first(where: arguments.has) {
-                    throw AIError(.invalidInput, "--\(flag) needs --api")
+        init?(_ parts: Set<Part>, _ arguments: ParsedArguments) throws(AIError) {
+            guard parts.contains(.api) else {
+                if let flag = apiFlags.map(\.name).first(where: arguments.has) {
+                    throw AIError(
+                        .invalidInput, "--\(flag) is about the API", advice: "write hub serve api, or all")
                 }
                 return nil
             }

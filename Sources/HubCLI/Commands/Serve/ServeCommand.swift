@@ -3,7 +3,6 @@ import HubServer
 
 /// `hub serve`
 enum ServeCommand {
-    static let mirror = Switch("mirror", "fetch from the Hub what is not here, and keep it")
     static let upstream = Option.text(
         "upstream", "URL", kind: .address, "the Hub behind the mirror; by default HF_ENDPOINT")
     static let auth = Option<MirrorAuth>.choice(
@@ -18,11 +17,8 @@ enum ServeCommand {
     static let ttl = Option.age(
         "ttl", "how long answers about branches, lists and missing files are kept; the default is 60s")
     static let maxSize = Option.size(
-        "max-size", "keep the cache within this size: the least recently used goes, pinned models stay",
+        "max-size", "the size of the cache: the least recently used goes, pinned models stay",
         detail: "Such as 500GB. The limit is soft: it is checked after each download.")
-    static let page = Switch(
-        "page", "a page for browsers at the server's address: models, downloads, storage, chat",
-        detail: "Where other machines can reach it, it asks visitors for the server's token.")
     static let host = Option.text("host", "ADDRESS", "where to listen; the default is 127.0.0.1")
     static let port = Option.whole("port", in: 0...65_535, "the port; the default, 0, takes a free one")
     static let allowHost = Option.text(
@@ -44,43 +40,78 @@ enum ServeCommand {
     static let grace = Option.age(
         "grace", "time for answers after SIGTERM; the default is 60s")
 
-    static let command = Command(
-        name: "serve", isMinor: true, doc: "a Hub on this machine: the cache, a folder, or a mirror of the Hub",
+    /// What is served. Several go together on one port.
+    enum Part: String, Sendable, CaseIterable { case mirror, api, page }
+
+    private static let listening = [
+        host.flag, port.flag, allowHost.flag, trustProxy.flag, log.flag, logFormat.flag, grace.flag,
+    ]
+
+    /// A server of parts.
+    private static func server(_ name: String, _ parts: [Part], _ doc: String) -> Command {
+        let others = Part.allCases.filter { !parts.contains($0) }.map(\.rawValue)
+        return Command(
+            name: name, doc: doc,
+            operands: others.isEmpty ? [] : [Operand(others.joined(separator: "|"), .any, .choice(others))],
+            flags: listening + [upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag] + apiFlags,
+            exclusive: [["exact", "fast"]],
+            run: { context, arguments in
+                var all = Set(parts)
+                for word in arguments.operands {
+                    guard let part = Part(rawValue: word) else {
+                        throw AIError(
+                            .invalidInput, "hub serve \(name) does not know \"\(word.printable)\"",
+                            advice: "it takes \(others.joined(separator: ", ")); hub serve hub FOLDER serves a folder")
+                    }
+                    all.insert(part)
+                }
+                try await run(context, try Request(all, nil, arguments))
+            })
+    }
+
+    static let command = Command.family(
+        "serve", doc: "a Hub on this machine: the cache, a folder, or a mirror of the Hub",
         detail: """
-            Serves the cache over the Hub's own protocol, for hub and for every other Hugging Face client whose HF_ENDPOINT \
-            is its address; with FOLDER, a folder that holds org/name folders. The first line on stdout is that address, the \
-            second a line for the shell of a client. Ctrl-C stops it.
+            hub serves the cache over the Hub's own protocol, for hub and for every other Hugging Face client whose \
+            HF_ENDPOINT is its address; with FOLDER, a folder that holds org/name folders. The first line on stdout is that \
+            address, the second a line for the shell of a client. Ctrl-C stops it.
 
-            With --mirror, what is not in the cache comes from the Hub while it is served, once for all clients, and is \
-            verified. --offline serves only what is known. With --page, a browser shows the models here and on the Hub, downloads, \
-            the disk and the machine.
+            mirror also serves what is not in the cache: it comes from the Hub while it is served, once for all clients, and \
+            is verified. --offline serves only what is known. page shows a browser the models here and on the Hub, downloads, the \
+            disk and the machine; where other machines can reach it, it asks visitors for the server's token.
 
-            With --api, programs that speak OpenAI's protocol (OPENAI_BASE_URL) or Ollama's (OLLAMA_HOST) get answers from the \
-            models of the cache that run here. They are loaded when they are asked for. --all is --mirror, --api and --page on one port.
+            api answers programs that speak OpenAI's protocol (OPENAI_BASE_URL) or Ollama's (OLLAMA_HOST) with the models \
+            of the cache that run here. They are loaded when they are asked for. all is mirror, api and page on one port; hub \
+            serve api page is two of them.
 
             Where other machines can reach it, HUB_SERVE_TOKEN must be set, or for a mirror --auth, for the API HUB_API_KEY or \
             --api-key-file. Then every request needs that token or key; HF_TOKEN is never asked for.
 
-            hub serve status [URL] asks a running server how it is.
+            status asks a running server how it is.
             """,
-        operands: [Operand("FOLDER", .optional, .folder), Operand("URL", .optional, .text)],
-        flags: [
-            mirror.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag, page.flag, host.flag,
-            port.flag, allowHost.flag, trustProxy.flag, log.flag, logFormat.flag, grace.flag,
-        ] + apiFlags,
-        exclusive: [["exact", "fast"]],
-        examples: [
-            .init("hub serve ./models", "A folder, on a free port of this machine."),
-            .init("hub serve --mirror --port 8080", "A mirror of the Hub, over the shared cache."),
-            .init("hub serve --all --port 8080", "The mirror, answers for programs, and a page for browsers."),
-            .init("hub serve status http://127.0.0.1:8080", "Is it well? What has it done?"),
+        [
+            Command(
+                name: "hub", doc: "the cache, or a folder, as a Hub",
+                operands: [Operand("FOLDER", .optional, .folder)],
+                flags: listening, run: { context, arguments in
+                    try await run(context, try Request([], arguments.operand, arguments))
+                }
+            ).asUsual,
+            server("mirror", [.mirror], "the same, and what is not here comes from the Hub and is kept"),
+            server("api", [.api], "answers with the models of the cache, as OpenAI's and Ollama's servers do"),
+            server("page", [.page], "a page for browsers: models, downloads, storage, chat"),
+            server("all", Part.allCases, "the mirror, the API and the page"),
+            Command(
+                name: "status", doc: "how a running server is, and what it has done",
+                operands: [Operand("URL", .optional, .text)],
+                run: { try await status($0, $1.operand) }),
         ],
-        run: { context, arguments in
-            if arguments.operands.first == "status" {
-                return try await status(context, arguments.operands.dropFirst().first)
-            }
-            try await run(context, try Request(arguments))
-        })
+        examples: [
+            .init("hub serve ./models", "A folder, for the clients of this machine."),
+            .init("hub serve mirror --port 8080", "A mirror of the Hub, over the shared cache."),
+            .init("hub serve all", "The mirror, answers for programs, and a page for browsers."),
+            .init("hub serve status", "Is it well? What has it done?"),
+        ])
 
     /// Who may use a mirror.
     enum MirrorAuth: String, Sendable, CaseIterable { case none, own, forward }
@@ -116,26 +147,14 @@ enum ServeCommand {
         /// Seconds.
         var grace: Int64
 
-        init(_ arguments: ParsedArguments) throws(AIError) {
-            if let extra = arguments.operands.dropFirst().first {
-                throw AIError(
-                    .invalidInput, "unexpected \"\(extra.printable)\"", advice: "hub serve takes one folder")
-            }
-            let isMirror = arguments[ServeCommand.mirror] || arguments[all]
-            api = try APIRequest(arguments)
-            if api != nil, let folder = arguments.operands.first {
-                throw AIError(
-                    .invalidInput, "--api answers with the models of the cache, not of a folder",
-                    advice: "leave out \"\(folder.printable)\"; --cache-dir chooses another cache")
-            }
-            switch (arguments.operands.first, isMirror) {
-            case (_?, true):
-                throw AIError(
-                    .invalidInput, "--mirror serves the cache, not a folder",
-                    advice: "leave out \"\(arguments.operands[0].printable)\"; --cache-dir chooses another cache")
-            case (let folder?, false): subject = .folder(folder)
-            case (nil, true): subject = .mirror
-            case (nil, false): subject = api == nil ? .cache : nil
+        /// - Parameter folder: what is served in place of the cache; only without parts.
+        init(_ parts: Set<Part>, _ folder: String?, _ arguments: ParsedArguments) throws(AIError) {
+            let isMirror = parts.contains(.mirror)
+            api = try APIRequest(parts, arguments)
+            if let folder {
+                subject = .folder(folder)
+            } else {
+                subject = isMirror ? .mirror : api == nil ? .cache : nil
             }
             upstream = arguments[ServeCommand.upstream]
             auth = arguments[ServeCommand.auth]
@@ -143,12 +162,7 @@ enum ServeCommand {
             maxSize = arguments[ServeCommand.maxSize]?.bytes
             let ttl = arguments[ServeCommand.ttl]
             self.ttl = Double(ttl?.seconds ?? 60)
-            hasPage = arguments[ServeCommand.page] || arguments[all]
-            if case .folder(let folder) = subject, hasPage {
-                throw AIError(
-                    .invalidInput, "--page shows the cache, not a folder",
-                    advice: "leave out \"\(folder.printable)\"; --cache-dir chooses another cache")
-            }
+            hasPage = parts.contains(.page)
             host = arguments[ServeCommand.host] ?? "127.0.0.1"
             port = UInt16(arguments[ServeCommand.port] ?? 0)
             names = Set(arguments.all(ServeCommand.allowHost))
@@ -162,7 +176,7 @@ enum ServeCommand {
                 ("--ttl", ttl != nil), ("--max-size", maxSize != nil),
             ]
             if !isMirror, let flag = needMirror.first(where: \.1)?.0 {
-                throw AIError(.invalidInput, "\(flag) needs --mirror")
+                throw AIError(.invalidInput, "\(flag) is about the mirror", advice: "write hub serve mirror, or all")
             }
             if authFile != nil, auth != .own { throw AIError(.invalidInput, "--auth-file needs --auth own") }
         }

@@ -44,7 +44,7 @@ enum GenerationFlags {
         "frequency-penalty", "X", in: Bounds.penalty, "the same for each time a token is in the answer")
     static let logitBias = Option<TokenBias>(
         "logit-bias", "ID:X", .text, repeats: true, "add a number to the logit of a token",
-        detail: "-100 practically bans the token. --tokenize shows ids."
+        detail: "-100 practically bans the token. hub tokenize shows ids."
     ) { text throws(AIError) in try TokenBias(text) }
     static let seed = Option.seed("seed", "make the output repeatable")
     static let greedy = Switch("greedy", "always take the most likely token")
@@ -116,7 +116,7 @@ struct TokenBias: Sendable {
         guard parts.count == 2, let id = Int(parts[0]), id >= 0, let bias = Double(parts[1]), bias.isFinite else {
             throw AIError(
                 .invalidInput, "\"\(text.printable)\" is not a token's id and a number",
-                advice: "write it like 42:-100; hub try REF --tokenize TEXT shows ids")
+                advice: "write it like 42:-100; hub tokenize REF TEXT shows ids")
         }
         guard GenerateConfig.Bounds.bias.contains(bias) else {
             throw AIError(

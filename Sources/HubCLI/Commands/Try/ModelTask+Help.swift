@@ -26,12 +26,13 @@ extension ModelTask {
         let model = ShellQuoting.word(model)
         return switch self {
         case .textGeneration: "hub try \(model) 'Once upon a time'"
-        case .embedding: "hub try \(model) --similar sea --embed ship --embed loan"
-        case .ranking: "hub try \(model) --query 'Who wrote Hamlet?' --texts FILE"
-        case .classification: "hub try \(model) 'I like it.'"
-        case .tokenClassification: "hub try \(model) 'Anna lives in Lisbon.'"
-        case .forecasting: "hub try \(model) --series FILE.csv"
-        case .imageClassification, .imageEmbedding: "hub try \(model) --attach FILE.jpg"
+        case .embedding: "hub rank \(model) sea ship loan"
+        case .ranking: "hub rank \(model) 'Who wrote Hamlet?' --texts FILE"
+        case .classification: "hub classify \(model) 'I like it.'"
+        case .tokenClassification: "hub classify \(model) 'Anna lives in Lisbon.'"
+        case .forecasting: "hub forecast \(model) FILE.csv"
+        case .imageClassification: "hub classify \(model) --attach FILE.jpg"
+        case .imageEmbedding: "hub embed \(model) --attach FILE.jpg"
         case .fillMask: "hub try \(model) 'Paris is the \(mask ?? "[MASK]") of France.'"
         }
     }

@@ -13,6 +13,9 @@ extension TryCommand {
             refuse(message, model, request, report, also: also)
         }
         guard model.tasks.contains(task) else { throw refusal("--task \(task.rawValue) does not fit") }
+        if let tasks = request.tasks, !tasks.contains(task) {
+            throw refusal("\(request.command) is not for this model")
+        }
         if task != .textGeneration, let flag = request.generating.first(where: { $0 != "raw" }) {
             throw refusal("--\(flag) is for models that generate")
         }
@@ -20,8 +23,8 @@ extension TryCommand {
         if !makesVectors, let flag = request.vectorFlag { throw refusal("--\(flag) is about vectors") }
         if request.query != nil, ![.ranking, .embedding].contains(task) {
             let byCosine =
-                "hub try \(word(request)) --task \(ModelTask.embedding.rawValue) --query Q --texts FILE compares vectors"
-            throw refusal("--query is for rerankers and embedding models", also: model.embeds ? byCosine : nil)
+                "hub rank \(word(request)) --task \(ModelTask.embedding.rawValue) QUERY --texts FILE compares vectors"
+            throw refusal("only rerankers and embedding models rank texts", also: model.embeds ? byCosine : nil)
         }
         if !request.labels.isEmpty, !model.entails {
             throw refusal("--labels is for models for natural language inference, with a label for entailment")
@@ -35,7 +38,7 @@ extension TryCommand {
             throw refusal("--texts needs --query")
         }
         if let prompt = request.prompt, task == .fillMask, let mask = model.mask, !model.hasMask(prompt) {
-            let vector = "hub try \(word(request)) --embed TEXT gives the vector of a text"
+            let vector = "hub embed \(word(request)) TEXT gives the vector of a text"
             throw refusal("the PROMPT has no \(mask)", also: model.embeds ? vector : nil)
         }
         return task

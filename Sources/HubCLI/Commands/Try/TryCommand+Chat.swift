@@ -69,11 +69,6 @@ extension TryCommand {
     }
 
     /// The texts of the list in a file; none if no file was named.
-    static func listedTexts(_ file: String?, _ context: Context) async throws -> [String] {
-        guard let file else { return [] }
-        return try list(try await json(file, context), file)
-    }
-
     /// The texts of a file: a JSON list of strings, or lines.
     static func texts(_ file: String?, _ context: Context) async throws -> [String] {
         guard let file else { return [] }

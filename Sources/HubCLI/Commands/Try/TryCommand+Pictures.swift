@@ -20,6 +20,9 @@ extension TryCommand {
         if let flag = request.generating.first {
             throw AIError(.invalidInput, "--\(flag) is for models that generate text")
         }
+        if let tasks = request.tasks, !tasks.contains(.imageClassification) {
+            throw sees(request, report)
+        }
         let model: PictureModel
         do throws(AIError) { model = try await folder.openPictureModel(request.options) } catch {
             throw try ModelPlace.refusal(of: target, folder.inspection, because: error, context)
@@ -28,6 +31,11 @@ extension TryCommand {
         context.output.document(report.json)
         for (place, file) in files.enumerated() {
             let picture = place == 0 ? first : try await picture(file, context)
+            if model.labels.isEmpty, request.tasks != nil {
+                throw AIError(
+                    .invalidInput, "\(report.id) has no labels: it \(ModelTask.imageEmbedding.purpose)",
+                    advice: ModelTask.imageEmbedding.example(request.model, mask: nil))
+            }
             if model.labels.isEmpty || request.task == .imageEmbedding {
                 report.embeddings.append((file, try await model.embed([picture])[0]))
             } else {

@@ -4,6 +4,8 @@ import InferenceKit
 extension TryCommand {
     /// What is tried, and how.
     struct Request {
+        /// The command that was typed, such as `hub rank`.
+        var command: String
         var model: String
         var prompt: String?
         /// The GGUF file of the folder that is meant.
@@ -22,6 +24,10 @@ extension TryCommand {
         /// Texts to embed, and a file with more of them.
         var embed: [String]
         var texts: String?
+        /// Texts to rank that were typed.
+        var rankedTexts: [String] = []
+        /// The tasks that the command is for; nil for what the model is for.
+        var tasks: [ModelTask]?
         /// The text that the others are compared with.
         var similar: String?
         /// What the texts are ranked by.
@@ -58,9 +64,16 @@ extension TryCommand {
 
         /// - Throws: ``ErrorCode/invalidInput`` for a flag that lacks what it is about.
         init(_ arguments: ParsedArguments) throws(AIError) {
-            model = arguments.operands[0]
+            self.init(reading: arguments, command: TryCommand.command)
             prompt = arguments.operands.count > 1 ? arguments.operands[1] : nil
-            file = arguments[TryCommand.file]
+            try validate()
+        }
+
+        /// The model and the flags that were given; what is to be done with it is added by the command.
+        init(reading arguments: ParsedArguments, command: Command) {
+            self.command = "hub \(command.name)"
+            model = arguments.operands[0]
+            file = arguments[InputFlags.gguf]
             config = GenerationFlags.config(arguments)
             options = GenerationFlags.options(arguments)
             let texts = arguments.all(TryCommand.tokenize)
@@ -73,12 +86,12 @@ extension TryCommand {
             raw = arguments[TryCommand.raw]
             logits = arguments[TryCommand.logits]
             embed = arguments.all(TryCommand.embed)
-            self.texts = arguments[TryCommand.texts]
+            self.texts = arguments[InputFlags.texts]
             similar = arguments[TryCommand.similar]
             query = arguments[TryCommand.query]
             textPair = arguments[TryCommand.textPair]
             labels = arguments[TryCommand.labels] ?? []
-            attach = arguments.all(TryCommand.attach)
+            attach = arguments.all(InputFlags.attach)
             series = arguments[TryCommand.series]
             column = arguments[TryCommand.column]
             horizon = arguments[TryCommand.horizon]
@@ -88,7 +101,7 @@ extension TryCommand {
             }
             task = arguments[TryCommand.task]
             embedding = EmbeddingOptions(
-                promptName: arguments[TryCommand.promptName], dimensions: arguments[TryCommand.dimensions])
+                promptName: arguments[InputFlags.promptName], dimensions: arguments[InputFlags.dimensions])
             generating = TryCommand.generating.filter(arguments.has)
             perplexity = arguments[TryCommand.perplexity]
             perplexityTokens = arguments[TryCommand.perplexityTokens]
@@ -100,7 +113,11 @@ extension TryCommand {
             provider = arguments[ProviderFlags.provider] ?? .local
             timeout = arguments[ProviderFlags.timeout]
             let remote = [ProviderFlags.provider.flag, ProviderFlags.timeout.flag, SharedFlags.yes.flag].map(\.name)
-            local = TryCommand.command.flags.map(\.name).filter { !remote.contains($0) && arguments.has($0) }
+            local = command.flags.map(\.name).filter { !remote.contains($0) && arguments.has($0) }
+        }
+
+        /// - Throws: ``ErrorCode/invalidInput`` for a flag that lacks what it is about.
+        func validate() throws(AIError) {
             try checkTexts()
             try checkSeries()
             try checkTask()
@@ -124,7 +141,7 @@ extension TryCommand {
         var asksForVectors: Bool { !embed.isEmpty || similar != nil || task == .embedding }
         /// What is asked of the model before it is found.
         var demand: ModelPlace.Demand {
-            ModelPlace.Demand(command: "hub try", file: file, options: options, runs: runs, yes: yes)
+            ModelPlace.Demand(command: command, file: file, options: options, runs: runs, yes: yes)
         }
         /// What is asked for, and of whom.
         var wish: ModelWish {
@@ -144,7 +161,7 @@ extension TryCommand {
             if query != nil, prompt != nil {
                 throw AIError(.invalidInput, "--query ranks the texts of --texts; a PROMPT has no place beside it")
             }
-            if query != nil, texts == nil {
+            if query != nil, texts == nil, rankedTexts.isEmpty {
                 throw AIError(
                     .invalidInput, "--query needs texts to rank: --texts FILE",
                     advice: "FILE is a JSON list of strings, or lines")

@@ -32,7 +32,7 @@ extension TryCommand {
         report.memoryTotal = try Machine.memory().total
         report.options = request.options
         if let (texts, file) = request.tokenize {
-            let texts = texts + (try await listedTexts(file, context))
+            let texts = texts + (try await self.texts(file, context))
             report.tokenized = try await Blocking.run { try TryReport.tokenize(texts, folder: target.path) }
             return report.show(context)
         }

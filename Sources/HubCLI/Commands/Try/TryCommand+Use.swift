@@ -13,7 +13,7 @@ extension TryCommand {
         let model = try await open(target, request, &report, context)
         let task = try task(of: model, request, report)
         if let query = request.query {
-            try await rank(texts, for: query, model, request, &report)
+            try await rank(request.rankedTexts + texts, for: query, model, request, &report)
         } else if request.embeds || task == .embedding && request.prompt != nil {
             let prompt = task == .embedding ? request.prompt.map { [$0] } ?? [] : []
             try await embed(prompt + request.embed + texts, model, request, &report)

@@ -3,10 +3,8 @@ import InferenceKit
 
 /// `hub try`
 enum TryCommand {
-    static let file = Option.text(
-        "file", "NAME", "the GGUF file of the folder or repository that is meant")
     static let system = Option.text(
-        "system", "TEXT", "the system message, for models with a chat template")
+        "system", "TEXT", "the system message")
     static let chat = Switch(
         "chat", "talk with the model; with a PROMPT, answer it once",
         detail:
@@ -34,18 +32,16 @@ enum TryCommand {
     )
     static let embed = Option.text(
         "embed", "TEXT", repeats: true, "turn a text into a vector, with an embedding model")
-    static let texts = Option.text(
-        "texts", "FILE", kind: .file, "texts for --query, --embed and --similar: a JSON list, or lines")
     static let similar = Option.text(
         "similar", "QUERY", "rank the texts by their cosine with this one")
     static let query = Option.text(
         "query", "QUERY", "rank the texts of --texts by how well they answer this",
         detail: "A reranker reads each text with the query; an embedding model compares vectors by their cosine.")
     static let textPair = Option.text(
-        "text-pair", "TEXT", "a second text to classify together with the PROMPT")
+        "text-pair", "TEXT", "a second text to classify together with the first")
     static let labels = Option<[String]>(
-        "labels", "LABEL,...", .text, "try these labels on the PROMPT, with a model for natural language inference",
-        detail: "Asks how much the PROMPT entails \"This example is LABEL.\"; the scores add up to 1."
+        "labels", "LABEL,...", .text, "try these labels on the text, with a model for natural language inference",
+        detail: "Asks how much the text entails \"This example is LABEL.\"; the scores add up to 1."
     ) { text throws(AIError) in
         let labels = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
             String(part.trimmingPrefix(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
@@ -61,20 +57,13 @@ enum TryCommand {
             example, gives vectors with --task feature-extraction.
             """
     ) { text throws(AIError) in try Option<ModelTask>.value(text) }
-    static let promptName = Option.text(
-        "prompt-name", "NAME", "put this prompt of the model before texts that become vectors")
-    static let dimensions = Option.whole(
-        "dimensions", in: 1...1_000_000, "keep this many numbers of a vector, the first ones")
     static let series = Option.text(
         "series", "FILE", kind: .file, "say how the series of numbers in a CSV file goes on",
         detail: """
             The latest value is last, and values are at even distances of time. A file with several columns of numbers needs \
             --column. Empty cells, NaN and NA are missing values.
             """)
-    static let attach = Option.text(
-        "attach", "FILE", kind: .file, repeats: true, "say what a picture shows, or turn it into a vector",
-        detail: "JPEG, PNG, WebP, GIF (the first frame), BMP; HEIC and AVIF where libheif is installed.")
-    static let column = Option.text("column", "NAME", "the column of --series, by its header or its number")
+    static let column = Option.text("column", "NAME", "the column of the series, by its header or its number")
     static let horizon = Option.whole(
         "horizon", in: 1...1_000_000, "forecast this many values; 64 if not given, or as many as the model can")
     static let from = Option.text("from", "LANG", "translate from this language, as the model calls it")
@@ -96,10 +85,11 @@ enum TryCommand {
             repeats itself, compares results that must be equal, and measures speed, memory bandwidth and peak memory. hub \
             ls and hub info show its verdict later.
 
-            With a PROMPT: what the model is for. The text as it is generated; if the model has a chat template, the \
-            prompt is the user's message in it, and --raw takes it as it is. A translation, by --to. A vector. The labels of a text, or of its \
-            tokens. The words behind the masks of the prompt, which are written as the model writes them, or as [MASK] or \
-            <mask>. A reranker needs --query and --texts, a model that forecasts --series.
+            With a PROMPT: once, what the model is for. The text as it is generated; if the model has a chat template, the \
+            prompt is the user's message in it, and --raw takes it as it is. A translation, by --to. A vector. The labels of a \
+            text, or of its tokens. The words behind the masks of the prompt, which are written as the model writes them, \
+            or as [MASK] or <mask>. A model that sees takes a picture by --attach. hub chat, embed, rank, classify and forecast \
+            do the same for more than one input; hub tokenize and hub eval look at a model's tokens and its predictions.
 
             With --chat and no PROMPT: a conversation on the terminal.
 
@@ -116,14 +106,16 @@ enum TryCommand {
             """,
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: GenerationFlags.all + [
-            system.flag, chat.flag, raw.minor.flag, logits.minor.flag, embed.flag, texts.flag, similar.flag,
-            query.flag, attach.flag, series.flag, column.minor.flag, horizon.minor.flag,
-            textPair.minor.flag, labels.flag, promptName.minor.flag, dimensions.minor.flag, task.minor.flag,
-            from.minor.flag, to.minor.flag, perplexity.flag,
-            perplexityTokens.minor.flag, tokenize.flag, tokenizeFile.minor.flag, render.flag, template.minor.flag,
-            inspect.flag,
-            check.flag, file.flag, ProviderFlags.provider.flag, ProviderFlags.timeout.minor.flag,
-            SharedFlags.yes.flag,
+            system.flag, chat.flag, raw.minor.flag, logits.minor.flag, InputFlags.attach.flag, textPair.minor.flag,
+            labels.minor.flag, task.minor.flag, from.minor.flag, to.minor.flag, InputFlags.promptName.minor.flag,
+            InputFlags.dimensions.minor.flag, template.minor.flag, inspect.flag, check.flag, InputFlags.gguf.flag,
+            ProviderFlags.provider.flag, ProviderFlags.timeout.minor.flag, SharedFlags.yes.flag,
+            embed.flag.now("hub embed"), InputFlags.texts.flag.now("hub embed --texts or hub rank --texts"),
+            similar.flag.now("hub rank"), query.flag.now("hub rank"), series.flag.now("hub forecast"),
+            column.flag.now("hub forecast --column"), horizon.flag.now("hub forecast --horizon"),
+            perplexity.flag.now("hub eval"), perplexityTokens.flag.now("hub eval --tokens"),
+            tokenize.flag.now("hub tokenize"), tokenizeFile.flag.now("hub tokenize --texts"),
+            render.flag.now("hub tokenize --render"),
         ],
         exclusive: GenerationFlags.exclusive + [
             ["raw", "chat"], ["raw", "system"], ["raw", "template"],
@@ -144,7 +136,7 @@ enum TryCommand {
         examples: [
             .init("hub try org/model", "Does it work here?"),
             .init("hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1", "Text, the same every time."),
-            .init("hub try ./reranker --query 'Who wrote Hamlet?' --texts answers.txt", "The best answer first."),
+            .init("hub try org/model --inspect", "What the headers say, without running it."),
             .init("hub try bert-base-uncased 'Paris is the [MASK] of France.'", "The word that is missing."),
         ],
         run: { try await run($0, Request($1)) })

@@ -1,14 +1,14 @@
 import Fetcher
 import HubCore
 
-/// `hub warm`
+/// `hub cache warm`
 enum WarmCommand {
     static let wait = Switch(
         "wait", "read, and end when all of it is in memory",
         detail: "Without it the kernel is asked to read ahead, which it may do only in part.")
 
     static let command = Command(
-        name: "warm", isMinor: true, purpose: .changes, doc: "read a cached model into memory before it is loaded",
+        name: "warm", purpose: .changes, doc: "read a cached model into memory before it is loaded",
         detail: """
             Reads the files of a cached model into the system's page cache, in the order in which programs load them: first \
             what describes the model, then its weights, shard by shard. What is in memory already is not read again, so that \
@@ -24,8 +24,8 @@ enum WarmCommand {
         operands: [Operand("REF[:FILE]|FOLDER", .one, .cachedModelOrFolder)],
         flags: [wait.flag],
         examples: [
-            .init("hub warm gpt2 --wait", "Until all of it is in memory."),
-            .init("hub warm org/model-GGUF:Q4_K_M", "One quantization, in the background."),
+            .init("hub cache warm gpt2 --wait", "Until all of it is in memory."),
+            .init("hub cache warm org/model-GGUF:Q4_K_M", "One quantization, in the background."),
         ],
         run: { try await run($0, Request($1)) })
 

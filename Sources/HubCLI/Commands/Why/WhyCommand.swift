@@ -1,10 +1,10 @@
 import Fetcher
 import HubCore
 
-/// `hub why`
+/// `hub cache du`
 enum WhyCommand {
     static let command = Command(
-        name: "why", isMinor: true, doc: "where the disk went: every program's models, and what is held twice",
+        name: "du", doc: "where the disk went: every program's models, and what is held twice",
         detail: """
             Looks at every store of models on this machine: the Hugging Face cache with its trash, Xet and assets folders, \
             folders that hub pull --local-dir has filled, ollama, LM Studio, llama.cpp's older cache and Jan; and at GGUF and \
@@ -21,9 +21,9 @@ enum WhyCommand {
         operands: [Operand("DIR", .any, .folder)],
         listKey: "models",
         examples: [
-            .init("hub why", "The stores of all programs."),
-            .init("hub why ~/models /data/weights", "Also loose files in these folders."),
-            .init("hub why --json", "For a program."),
+            .init("hub cache du", "The stores of all programs."),
+            .init("hub cache du ~/models /data/weights", "Also loose files in these folders."),
+            .init("hub cache du --json", "For a program."),
         ],
         run: { try await run($0, $1.operands) })
 
@@ -54,7 +54,7 @@ enum WhyCommand {
         return try await Blocking.run {
             var suggestions = StoreSuggestions()
             suggestions.add("hub trash empty", frees: try trash.entries().reduce(0) { $0 + $1.size })
-            suggestions.add("hub adopt", frees: AdoptionPlan(survey, in: workspace.layout).savedBytes)
+            suggestions.add("hub cache adopt", frees: AdoptionPlan(survey, in: workspace.layout).savedBytes)
             try suggestions.add(state, protection, now: now)
             return suggestions
         }

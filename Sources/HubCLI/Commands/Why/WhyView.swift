@@ -1,7 +1,7 @@
 import Fetcher
 import HubCore
 
-/// The forms of what `hub why` found.
+/// The forms of what `hub cache du` found.
 struct WhyView {
     let context: Context
     let report: StoreReport

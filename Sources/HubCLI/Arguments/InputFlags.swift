@@ -1,0 +1,23 @@
+/// Inputs that are files, as every command that uses a model takes them.
+enum InputFlags {
+    static let attach = Option.text(
+        "attach", "FILE", kind: .file, repeats: true, "an input that is a file: a picture, or a text where one is read",
+        detail: """
+            The kind comes from the content. Pictures are JPEG, PNG, WebP, GIF (the first frame) and BMP; HEIC and AVIF where \
+            libheif is installed.
+            """)
+    static let texts = Option.text(
+        "texts", "FILE", kind: .file, "a list of texts: a JSON list of strings, or lines; - is stdin")
+    static let gguf = Option.text(
+        "gguf", "NAME", "the GGUF file of the folder or repository that is meant")
+    static let promptName = Option.text(
+        "prompt-name", "NAME", "put this prompt of the model before texts that become vectors")
+    static let dimensions = Option.whole(
+        "dimensions", in: 1...1_000_000, "keep this many numbers of a vector, the first ones")
+
+    /// Flags about how this machine computes.
+    static let computing = [
+        GenerationFlags.exact.flag, GenerationFlags.fast.flag, GenerationFlags.threads.flag,
+        GenerationFlags.contextLength.flag,
+    ]
+}

@@ -1,0 +1,36 @@
+import HubCore
+import InferenceKit
+
+/// `hub classify`
+enum ClassifyCommand {
+    static let command = Command(
+        name: "classify", doc: "give a text or pictures labels",
+        detail: """
+            The labels of TEXT, or of each picture of --attach, the likeliest first. A model for tokens gives each token its \
+            label. A model for natural language inference tries the labels of --labels.
+            """,
+        operands: [Operand("MODEL", .one, .modelOrFolder), Operand("TEXT", .optional, .text)],
+        flags: [
+            InputFlags.attach.flag, TryCommand.labels.flag, TryCommand.textPair.flag, InputFlags.gguf.flag,
+        ] + InputFlags.computing + [SharedFlags.yes.flag],
+        exclusive: [["exact", "fast"], ["labels", "text-pair"], ["labels", "attach"], ["text-pair", "attach"]],
+        examples: [
+            .init("hub classify org/sentiment 'I like it.'", "Positive or negative."),
+            .init("hub classify org/nli 'The ship left.' --labels travel,food", "Labels of your own."),
+            .init("hub classify org/vit --attach photo.jpg", "What a picture shows."),
+        ],
+        run: { try await TryCommand.run($0, try request($1)) })
+
+    private static func request(_ arguments: ParsedArguments) throws(AIError) -> TryCommand.Request {
+        var request = TryCommand.Request(reading: arguments, command: command)
+        request.prompt = arguments.operands.count > 1 ? arguments.operands[1] : nil
+        request.tasks = [.classification, .tokenClassification, .imageClassification]
+        guard request.prompt != nil || !request.attach.isEmpty else {
+            throw AIError(
+                .invalidInput, "there is nothing to classify",
+                advice: "write hub classify MODEL TEXT, or hub classify MODEL --attach FILE")
+        }
+        try request.validate()
+        return request
+    }
+}
