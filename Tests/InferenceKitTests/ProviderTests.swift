@@ -93,6 +93,31 @@ import Testing
         #expect(check.status == .warn && check.detail.contains("as if the model were not trained"))
     }
 
+    /// It passed, whatever it said.
+    @Test func aModelThatIsCertainOfEverythingIsAWarning() async throws {
+        let folder = try TemporaryFolder(linking: "tiny-shakespeare", except: ["model.safetensors"])
+        var bytes = try #require(try FileSystem.contents(Fixtures.path("tiny-shakespeare/model.safetensors")))
+        let header = bytes.prefix(8).reversed().reduce(0) { $0 << 8 | Int($1) }
+        let json = try #require(try JSON.parse(Array(bytes[8..<8 + header])).object)
+        let place = try #require(json["model.norm.weight"]?["data_offsets"]?.array?.compactMap(\.int))
+        // The last norm in bfloat16, larger by 1024 = 2^10: 10 more in the exponent, which begins at bit 7.
+        for at in stride(from: 8 + header + Int(place[0]), to: 8 + header + Int(place[1]), by: 2) {
+            let larger = (Int(bytes[at]) | Int(bytes[at + 1]) << 8) + 10 << 7
+            (bytes[at], bytes[at + 1]) = (UInt8(larger & 0xFF), UInt8(larger >> 8 & 0xFF))
+        }
+        try folder.write("model.safetensors", bytes)
+        let test = try await SmokeTest.run(folder: folder.path)
+        let check = try #require(test.checks.first { $0.name == "forward pass" })
+        #expect(check.status == .warn && check.detail.contains("entropy 0.0 bits"), "\(check.detail)")
+    }
+
+    @Test func bytesThatAreNoCharactersAreAWarning() async throws {
+        let test = try await SmokeTest.run(folder: Fixtures.path("micro/olmo3"))
+        let check = try #require(test.checks.first { $0.name == "generation" })
+        #expect(check.status == .warn && check.detail == "the text has bytes that are no characters")
+        #expect(DecoderTest.isBroken("a\u{FFFD}bcd") && !DecoderTest.isBroken("abcd\u{FFFD}\u{FFFD}"))
+    }
+
     @Test func repetitionIsSeenByItsPeriod() {
         #expect(DecoderTest.period(Array(repeating: 7, count: 24)) == 1)
         #expect(DecoderTest.period((0..<24).map { [5, 6, 9][$0 % 3] }) == 3)

@@ -3,11 +3,11 @@ import HubCore
 
 /// What `hub ls` and `hub info` show of an earlier smoke test.
 extension TriedModel {
-    /// `pass, 14 tokens/s`, or `pass, 80 tokens/s at hf:groq`.
+    /// `pass, 1,980 tokens/s`, or `pass, 80 tokens/s at hf:groq`.
     var sentence: String {
         let place = provider.map { " at \($0)" } ?? ""
         guard let rate = tokensPerSecond, rate > 0, verdict != "fail" else { return verdict + place }
-        return "\(verdict), \(Int(rate.rounded())) tokens/s\(place)"
+        return "\(verdict), \(Humanize.perSecond(rate)) tokens/s\(place)"
     }
 
     var style: Styled.Style {

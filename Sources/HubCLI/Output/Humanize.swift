@@ -27,9 +27,14 @@ enum Humanize {
         return number < 0 ? "-" + digits : digits
     }
 
-    /// `1 file`, `12 files`.
+    /// A rate per second: `1,980`, `35`, `3.5`, `0.35`.
+    static func perSecond(_ rate: Double) -> String {
+        rate >= 9.95 && rate < 1e15 ? grouped(Int(rate.rounded())) : RunVerdict.rounded(rate)
+    }
+
+    /// `1 file`, `1,200 files`.
     static func plural(_ number: Int, _ noun: String, _ nouns: String? = nil) -> String {
-        "\(number) \(number == 1 ? noun : nouns ?? noun + "s")"
+        "\(grouped(number)) \(number == 1 ? noun : nouns ?? noun + "s")"
     }
 
     /// `0.4 s`, `35 s`, `1 min 20 s`, `2 h 5 min`, `3 d 4 h`.

@@ -195,7 +195,8 @@ extension LoadedModel {
             withOffsets: withOffsets)
         guard !text.ids.isEmpty else { throw AIError(.invalidInput, "a text has no tokens") }
         guard text.ids.count <= most else {
-            throw AIError(.invalidInput, "a text has \(text.ids.count) tokens; the model takes \(most)")
+            throw AIError(
+                .invalidInput, "a text has \(text.ids.count.grouped) tokens; the model takes \(most.grouped)")
         }
         try checkEmbedded(text.ids)
         return text

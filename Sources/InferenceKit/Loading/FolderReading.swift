@@ -190,7 +190,7 @@ struct FolderReading: Sendable {
             available = try Machine.memory().available
         }
         guard needed <= available else {
-            let length = sees ? "" : " with a context of \(context) tokens"
+            let length = sees ? "" : " with a context of \(context.grouped) tokens"
             throw AIError(
                 .insufficientMemory,
                 "\(folder) needs \(ByteCount(needed)) of memory\(length); \(ByteCount(available)) is available",

@@ -14,7 +14,8 @@ public struct FullContext: Error, Sendable, Hashable {
     /// - Parameter what: what is too long, as the subject of the message, such as `the prompt`.
     func error(of what: String = "the conversation") -> AIError {
         AIError(
-            .contextFull, "\(what) has \(promptTokens) tokens; the context has room for \(contextTokens)",
+            .contextFull,
+            "\(what) has \(promptTokens.grouped) tokens; the context has room for \(contextTokens.grouped)",
             cause: self)
     }
 }

@@ -70,7 +70,7 @@ struct EncoderTest {
         }
         let detail = "\(description(results)), \(model.instructionSet), \(model.threads) threads"
         guard task == .fillMask, isGuessing(results[0]) else { return log.pass(detail) }
-        log.warn("\(detail): any word is as likely as another, as if the model were not trained")
+        log.warn("any word is as likely as another, as if the model were not trained: \(detail)")
     }
 
     private func description(_ results: [[Float]]) -> String {
@@ -82,10 +82,10 @@ struct EncoderTest {
                 Self.rounded(vector.reduce(0) { $0 + Double($1) * Double($1) }.squareRoot())
             }
             let length = Set(norms) == [1] ? "of length 1" : "of length \(norms.min() ?? 0) to \(norms.max() ?? 0)"
-            return "\(results.count) different vectors of \(results[0].count) numbers, \(length)"
+            return "\(results.count) different vectors of \(results[0].count.grouped) numbers, \(length)"
         case .ranking: return "\(results.count) different scores, logits \(range)"
-        case .classification, .tokenClassification: return "\(model.labels.count) labels, logits \(range)"
-        case .fillMask: return "\(results[0].count) logits \(range)"
+        case .classification, .tokenClassification: return "\(model.labels.count.grouped) labels, logits \(range)"
+        case .fillMask: return "\(results[0].count.grouped) logits \(range)"
         }
     }
 

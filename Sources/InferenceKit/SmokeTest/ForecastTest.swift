@@ -23,7 +23,7 @@ struct ForecastTest {
         let values = forecast.values.flatMap { $0 }
         let detail =
             "\(horizon) values, \(forecast.levels.count) quantiles, \(model.team.instructionSet), \(model.team.threads) threads"
-        if Set(values).count == 1 { log.warn("\(detail): all are the same") } else { log.pass(detail) }
+        if Set(values).count == 1 { log.warn("all values are the same: \(detail)") } else { log.pass(detail) }
         log.begin("repeated")
         // The second one is warm.
         let start = Clock.seconds

@@ -29,7 +29,9 @@ struct PictureTest {
         var alone: [[Float]] = []
         for picture in Self.samples { alone += try await numbers([picture]) }
         let detail = "\(model.computation.team.instructionSet), \(model.computation.team.threads) threads"
-        let what = model.labels.isEmpty ? "vectors of \(alone[0].count) numbers" : "\(model.labels.count) labels"
+        let what =
+            model.labels.isEmpty
+            ? "vectors of \(alone[0].count.grouped) numbers" : "\(model.labels.count.grouped) labels"
         guard alone[0] != alone[1] else {
             throw AIError(.generationFailed, "different pictures have the same numbers")
         }

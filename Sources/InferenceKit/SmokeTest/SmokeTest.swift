@@ -126,7 +126,7 @@ public struct SmokeTest: Sendable {
         }
         let model = try await open(read, &log) { () throws(AIError) in try await read.open(options) }
         if let beside = model.beside {
-            log.warn("\(openingDetail(model)); \(beside)")
+            log.warn("\(beside); \(openingDetail(model))")
         } else {
             log.pass(openingDetail(model))
         }
@@ -154,7 +154,7 @@ public struct SmokeTest: Sendable {
         _ folder: ModelFolder, _ log: inout CheckLog, _ opening: () async throws(AIError) -> M
     ) async throws(AIError) -> M {
         let inspection = folder.inspection
-        log.pass("\(inspection.parameters) parameters in \(ByteCount(inspection.weightsBytes))")
+        log.pass("\(inspection.parameters.grouped) parameters in \(ByteCount(inspection.weightsBytes))")
         log.begin("supported")
         // Opening throws before it reads a weight.
         guard inspection.isSupported else { return try await opening() }
@@ -166,25 +166,25 @@ public struct SmokeTest: Sendable {
     private static func openingDetail(_ model: LanguageModel) -> String {
         let needed = ByteCount(
             model.inspection.memoryBytes(context: model.context, cacheFormat: model.cacheFormat))
-        return "\(needed) with a \(model.context)-token context; every tensor has its shape"
+        return "\(needed) with a \(model.context.grouped)-token context; every tensor has its shape"
     }
 
     private static func openingDetail(_ model: Forecaster) -> String {
-        "reads \(model.contextLength) values and forecasts \(model.horizon); every tensor has its shape"
+        "reads \(model.contextLength.grouped) values and forecasts \(model.horizon); every tensor has its shape"
     }
 
     /// The checks that opening a model was.
     public static func openingChecks(_ model: LanguageModel) -> [CheckResult] {
         var checks = openingChecks(model.inspection, openingDetail(model))
         if let beside = model.beside, let last = checks.popLast() {
-            checks.append(CheckResult(name: last.name, status: .warn, detail: "\(last.detail); \(beside)"))
+            checks.append(CheckResult(name: last.name, status: .warn, detail: "\(beside); \(last.detail)"))
         }
         return checks
     }
 
     private static func openingDetail(_ model: PictureModel) -> String {
         let count = model.computation.context
-        return "pictures of \(count) rows; every tensor has its shape"
+        return "pictures of \(count.grouped) rows; every tensor has its shape"
     }
 
     /// The checks that opening a model was.
@@ -199,7 +199,7 @@ public struct SmokeTest: Sendable {
 
     private static func openingChecks(_ read: ModelInspection, _ detail: String) -> [CheckResult] {
         let details = [
-            "\(read.parameters) parameters in \(ByteCount(read.weightsBytes))",
+            "\(read.parameters.grouped) parameters in \(ByteCount(read.weightsBytes))",
             read.architecture ?? read.modelType ?? "",
             detail,
         ]
@@ -220,8 +220,11 @@ public struct SmokeTest: Sendable {
         else {
             throw AIError(.malformedModel, "the tokenizer turns \"\(sample)\" into \"\(back)\"")
         }
-        let detail = "round trip OK, with other letters or spaces (\(ids.count) tokens)"
         // A model that generates would rarely have such a one.
-        if model.generates { log.warn(detail) } else { log.pass(detail) }
+        if model.generates {
+            log.warn("the tokenizer gives back other letters or spaces (\(ids.count) tokens)")
+        } else {
+            log.pass("round trip OK, with other letters or spaces (\(ids.count) tokens)")
+        }
     }
 }

@@ -91,7 +91,7 @@ import Testing
             try damaged.write(name, name.hasSuffix("safetensors") ? Array(bytes.prefix(1_000_000)) : bytes)
         }
         let result = try await stage.run("try", damaged.path)
-        #expect(result.status == 7 && result.output.contains("\n  verdict             fail  headers\n"))
+        #expect(result.status == 7 && result.output.hasPrefix("does not work: model.safetensors: "))
         #expect(result.output.contains("fail  model.safetensors: ") && result.error.isEmpty)
         #expect(result.output.contains("  tokenizer           skip  skipped: an earlier check failed\n"))
         #expect(try await stage.run("try", damaged.path, "--json").errorCode() == "malformed_model")
@@ -125,7 +125,7 @@ import Testing
             process.write(answer)
             let result = try await process.wait()
             #expect(result.status == status)
-            #expect(result.terminal.contains("verdict             pass") == (status == 0))
+            #expect(result.terminal.contains("works: ") == (status == 0))
         }
     }
 

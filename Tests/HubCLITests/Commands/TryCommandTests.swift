@@ -43,17 +43,36 @@ extension JSONObject {
         folder = try Fixtures.path("tiny-shakespeare")
     }
 
-    @Test func theVerdictAfterEachCheck() async throws {
+    /// It was the last of twenty lines.
+    @Test func theVerdictComesFirst() async throws {
         let result = try await stage.run("try", folder)
-        #expect(result.status == 0 && result.error.isEmpty)
-        #expect(result.lines[0] == "tiny-shakespeare  \(folder)")
-        #expect(result.lines[1] == "  model               LlamaForCausalLM, 1.1M parameters, BF16")
+        #expect(result.status == 0 && result.error.isEmpty && result.lines.count == 3)
         #expect(
-            result.lines[2] == "  shape               4 layers, 4 heads, 2 KV heads, vocabulary 1,024, context 512")
-        #expect(result.lines.contains("  headers             pass  1115264 parameters in 2.2 MB"))
-        #expect(result.lines.contains("  verdict             pass"))
-        #expect(result.lines.allSatisfy { !$0.hasSuffix(" ") })
+            result.lines[0].contains(/^works: [\d.,]+ tokens\/s, [\d.]+ MB of memory$/), "\(result.lines[0])")
+        #expect(result.lines[1] == "  model               LlamaForCausalLM, 1.1M parameters, BF16")
+        #expect(result.lines[2].hasPrefix("  text                "))
         #expect(try await stage.run("try", folder, "-q").output == "pass\n")
+    }
+
+    @Test func theChecksAreThereForWhoAsks() async throws {
+        let result = try await stage.run("try", folder, "-v")
+        #expect(result.status == 0 && result.lines[0].hasPrefix("works: "))
+        #expect(result.lines[1] == "tiny-shakespeare  \(folder)")
+        #expect(
+            result.lines[3] == "  shape               4 layers, 4 heads, 2 KV heads, vocabulary 1,024, context 512")
+        #expect(result.lines.contains("  headers             pass  1,115,264 parameters in 2.2 MB"))
+        #expect(result.lines.contains { $0.hasPrefix("  forward pass        pass  1,024 logits from ") })
+        #expect(result.lines.allSatisfy { !$0.hasSuffix(" ") && !$0.hasPrefix("  verdict") })
+    }
+
+    /// The checks follow, for a verdict that is no pass asks for reasons.
+    @Test func aWarningSaysWhatItIsAbout() async throws {
+        let result = try await stage.run("try", Fixtures.path("micro/olmo3"))
+        #expect(result.status == 0)
+        #expect(result.lines[0] == "works, with warnings: the text has bytes that are no characters")
+        #expect(
+            result.lines.contains("  generation          warn  the text has bytes that are no characters"))
+        #expect(result.lines.contains { $0.hasPrefix("  headers             pass  ") })
     }
 
     @Test func thePulledModelContinuesAsTheReferenceDoes() async throws {

@@ -36,14 +36,13 @@ import Testing
     }
 
     @Test func aSmokeTestTellsWhatItMeasured() async throws {
-        let result = try await stage.run("try", folder)
+        let result = try await stage.run("try", folder, "-v")
         for name in ["repeatable", "batched"] {
             #expect(result.lines.contains { $0.hasPrefix("  \(name) ") && $0.contains("  pass  ") }, "\(name)")
         }
         for name in ["bandwidth", "load", "peak memory", "text", "speed"] {
             #expect(result.lines.contains { $0.hasPrefix("  \(name) ") }, "\(name)")
         }
-        #expect(result.lines.last == "  verdict             pass")
         let document = try await stage.run("try", folder, "--exact", "--json").document()
         #expect(document["mode"]?.string == "exact")
         let speed = try #require(document["speed"]?.object)
@@ -268,7 +267,7 @@ import Testing
             #expect(tried["at"]?.string?.hasSuffix("Z") == true)
         }
         let list = try await stage.run("ls")
-        #expect(list.lines[0].contains("TRIED") && list.lines[1].contains(#/pass, \d+ tokens/s/#))
-        #expect(try await stage.run("info", "org/tiny").output.contains(#/\n  tried +pass, \d+ tokens/s, /#))
+        #expect(list.lines[0].contains("TRIED") && list.lines[1].contains(#/pass, [\d,.]+ tokens/s/#))
+        #expect(try await stage.run("info", "org/tiny").output.contains(#/\n  tried +pass, [\d,.]+ tokens/s, /#))
     }
 }

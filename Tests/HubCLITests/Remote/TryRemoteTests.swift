@@ -6,11 +6,14 @@ import Testing
 
 /// The smoke test of a remote model.
 @Suite struct TryRemoteTests {
-    @Test func theVerdictAfterEachCheck() async throws {
+    @Test func theVerdictComesFirst() async throws {
         let stage = try RemoteStage()
-        let result = try await stage.run("try", "--provider", "hf:together", RemoteStage.chat)
-        #expect(result.status == 0 && result.error.isEmpty)
-        #expect(result.lines[0] == "org/chat  hf:together")
+        let short = try await stage.run("try", "--provider", "hf:together", RemoteStage.chat)
+        #expect(short.status == 0 && short.error.isEmpty)
+        #expect(short.lines[0].contains(/^works: first text after [\d,]+ ms/), "\(short.lines[0])")
+        #expect(short.lines[1] == "  answered by         hf:together")
+        #expect(!short.output.contains("  pass  "))
+        let result = try await stage.run("try", "--provider", "hf:together", RemoteStage.chat, "-v")
         #expect(result.lines.contains { $0.hasPrefix("  answer              pass  ") })
         #expect(result.lines.contains { $0.hasPrefix("  stream              pass  ") })
         #expect(result.lines.contains("  ending              pass  stop"))
@@ -18,7 +21,6 @@ import Testing
         #expect(
             result.lines.contains(
                 "  price               $0.2 for a million tokens of the prompt, $0.6 of the answer"))
-        #expect(result.lines.last == "  verdict             pass")
         #expect(try await stage.run("try", "--provider", "hf", RemoteStage.chat, "-q").output == "pass\n")
     }
 
@@ -74,6 +76,9 @@ import Testing
         let stage = try RemoteStage.chatting { _ in .chunks([piece("One two three", reason: "stop")]) }
         let document = try await stage.run("try", "--provider", "hf", RemoteStage.chat, "--json").document()
         #expect(document["verdict"]?.string == "warn")
+        let page = try await stage.run("try", "--provider", "hf", RemoteStage.chat)
+        #expect(page.lines[0] == "works, with warnings: the answer came in one piece")
+        #expect(page.lines.contains("  stream              warn  the answer came in one piece"))
     }
 
     @Test func itOnlyTests() async throws {

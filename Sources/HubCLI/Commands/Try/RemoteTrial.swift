@@ -46,11 +46,13 @@ struct RemoteTrial: Sendable {
             detail: pieces == 1 ? "the answer came in one piece" : "\(Humanize.plural(pieces, "piece"))")
         let isUsual = [.stop, .length].contains(result.finishReason)
         let ending = CheckResult(
-            name: "ending", status: isUsual ? .pass : .warn, detail: result.finishReason.rawValue.printable)
+            name: "ending", status: isUsual ? .pass : .warn,
+            detail: (isUsual ? "" : "the answer ended with ") + result.finishReason.rawValue.printable)
         let usage = CheckResult(
             name: "usage", status: result.usage == nil ? .skip : .pass,
-            detail: result.usage.map { "\($0.promptTokens) + \($0.completionTokens) tokens" }
-                ?? "the provider does not tell")
+            detail: result.usage.map {
+                "\(Humanize.grouped($0.promptTokens)) + \(Humanize.grouped($0.completionTokens)) tokens"
+            } ?? "the provider does not tell")
         return [answer, stream, ending, usage]
     }
 }
@@ -90,19 +92,21 @@ extension RemoteTrial {
     func show(_ model: RemoteModel, _ context: Context) {
         let output = context.output
         output.render(json: json(model), quiet: [verdict.rawValue]) {
-            output.line(Styled(model.name, .name) + Styled("  \(label(model))", .faint))
+            var speed = result.ttftSeconds.map { ["first text after \(TryReport.milliseconds($0))"] } ?? []
+            if result.tokensPerSecond > 0 { speed.append(TryReport.rate(result.tokensPerSecond)) }
+            output.line(TryReport.sentence(verdict, checks, speed))
             let report = TryReport(id: model.name, path: "")
-            for check in checks { report.line(check.name, check.detail, output, mark: check.status) }
+            report.line("answered by", label(model), output)
+            if !TryReport.isBrief(verdict, output) {
+                for check in checks { report.line(check.name, check.detail, output, mark: check.status) }
+                if !speed.isEmpty { report.line("speed", speed.joined(separator: ", "), output) }
+            }
             report.line("text", result.text.replacing("\n", with: " "), output)
-            var speed = result.ttftSeconds.map { ["first after \(TryReport.milliseconds($0))"] } ?? []
-            if result.tokensPerSecond > 0 { speed.append("then \(TryReport.rate(result.tokensPerSecond))") }
-            if !speed.isEmpty { report.line("speed", speed.joined(separator: ", "), output) }
             if let price {
                 report.line(
                     "price", "$\(price.input) for a million tokens of the prompt, $\(price.output) of the answer",
                     output)
             }
-            report.show(verdict: verdict, checks, output)
         }
     }
 

@@ -81,9 +81,10 @@ enum TryCommand {
     static let command = Command(
         name: "try", doc: "run a model and see whether it works",
         detail: """
-            Without a PROMPT: the smoke test and its verdict. It checks the tokenizer, looks for NaN and for an output that \
-            repeats itself, compares results that must be equal, and measures speed, memory bandwidth and peak memory. hub \
-            ls and hub info show its verdict later.
+            Without a PROMPT: the smoke test. Its first line is the verdict: works, works with warnings, or does not work. It \
+            checks the tokenizer, looks for NaN and for an output that repeats itself, compares results that must be equal, \
+            and measures speed, memory bandwidth and peak memory. The checks are shown where one of them is no pass, and \
+            with -v. hub ls and hub info show the verdict later.
 
             With a PROMPT: once, what the model is for. The text as it is generated; if the model has a chat template, the \
             prompt is the user's message in it, and --raw takes it as it is. A translation, by --to. A vector. The labels of a \

@@ -91,7 +91,7 @@ struct TryReport {
             for text in rendered?.split(separator: "\n", omittingEmptySubsequences: false) ?? [] {
                 output.line(Styled(String(text)))
             }
-            if inspection != nil, let inspectionView { show(inspectionView, output, isBrief: false) }
+            if inspection != nil, let inspectionView { show(inspectionView, output, nil) }
             if let check { return show(check, output) }
             // Of what cannot be run, what stands in the way is all there is to say.
             if let facts, !facts.isSupported, inspection == nil { return }
@@ -115,27 +115,25 @@ struct TryReport {
         }
     }
 
+    /// The verdict, what the model is, and what it said; each check where one is no pass, or with `--verbose`.
     private func show(_ smoke: SmokeTest, _ output: Output) {
-        if let inspectionView { show(inspectionView, output, isBrief: true) }
-        for check in smoke.checks { line(check.name, check.detail, output, mark: check.status) }
+        let figures = smoke.speed.map {
+            [Self.rate($0.tokensPerSecond, $0.unit), "\(ByteCount($0.peakMemoryBytes)) of memory"]
+        }
+        output.line(Self.sentence(smoke.verdict, smoke.checks, figures ?? []))
+        let isBrief = Self.isBrief(smoke.verdict, output)
+        if let inspectionView { show(inspectionView, output, isBrief ? Self.essential : Self.tested) }
+        if !isBrief { for check in smoke.checks { line(check.name, check.detail, output, mark: check.status) } }
         if let result = smoke.generation {
-            show(result, output)
+            if !isBrief { show(result, output) }
             line("text", result.text.replacing("\n", with: " "), output)
         }
         if let sample = smoke.sample { show(sample, output) }
-        if let speed = smoke.speed { show(speed, smoke, output) }
-        show(verdict: smoke.verdict, smoke.checks, output)
+        if !isBrief, let speed = smoke.speed { show(speed, smoke, output) }
     }
 
     private func show(_ speed: SmokeTest.Speed, _ smoke: SmokeTest, _ output: Output) {
-        if smoke.generation == nil {
-            line(
-                "speed",
-                speed.unit == .tokens
-                    ? Self.rate(speed.tokensPerSecond)
-                    : "\(Int(speed.tokensPerSecond.rounded())) \(speed.unit.rawValue)/s",
-                output)
-        }
+        if smoke.generation == nil { line("speed", Self.rate(speed.tokensPerSecond, speed.unit), output) }
         let memory = "memory gives \(ByteCount(Int64(speed.memoryBytesPerSecond)))/s"
         let weights = speed.weightsBytesPerSecond.map { "weights are read at \(ByteCount(Int64($0)))/s; " } ?? ""
         line("bandwidth", weights + memory, output)
@@ -178,18 +176,19 @@ struct TryReport {
         }
     }
 
-    /// - Parameter isBrief: only what matters beside a verdict.
-    private func show(_ view: InspectionView, _ output: Output, isBrief: Bool) {
-        output.line(Styled(id, .name) + Styled("  \(path)", .faint))
-        for entry in view.lines {
-            guard
-                !isBrief
-                    || ["model", "file", "shape", "quantized", "memory", "tokenizer", "obstacle"].contains(
-                        entry.name)
-            else { continue }
+    /// What matters beside a verdict, without its checks and with them.
+    private static let essential = ["model", "file", "quantized"]
+    private static let tested = essential + ["shape", "memory", "tokenizer", "obstacle"]
+
+    /// - Parameter names: of the lines that are shown; nil for all, below the path.
+    private func show(_ view: InspectionView, _ output: Output, _ names: [String]?) {
+        if names != Self.essential { showPath(output) }
+        for entry in view.lines where names?.contains(entry.name) ?? true {
             line(entry.name, entry.text, output, isBad: entry.isBad)
         }
     }
+
+    private func showPath(_ output: Output) { output.line(Styled(id, .name) + Styled("  \(path)", .faint)) }
 
     private func show(_ result: GenerationResult, _ output: Output) {
         var parts = [
@@ -219,7 +218,8 @@ struct TryReport {
     }
 
     private func show(_ check: ModelCheck, _ output: Output) {
-        output.line(Styled(id, .name) + Styled("  \(path)", .faint))
+        output.line(Self.checked(check.verdict, check.checks))
+        showPath(output)
         for result in check.checks {
             line(result.name, result.detail, output, mark: result.status)
             // The first stands in the check's own line, unless that says what passed.
@@ -232,13 +232,6 @@ struct TryReport {
                 line("", "and \(findings.count - Self.examples) more, all of them with --json", output)
             }
         }
-        show(verdict: check.verdict, check.checks, output)
-    }
-
-    /// The verdict, and for which checks it is not a pass.
-    func show(verdict: CheckResult.Status, _ checks: [CheckResult], _ output: Output) {
-        let reasons = checks.filter { $0.status == verdict }.map(\.name)
-        line("verdict", verdict == .pass ? "" : reasons.joined(separator: ", "), output, mark: verdict)
     }
 
     /// - Throws: ``ErrorCode/malformedModel`` where the check failed; people have read the findings already.
@@ -253,20 +246,18 @@ struct TryReport {
         throw error
     }
 
-    static func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded())) ms" }
-    static func rate(_ rate: Double) -> String { "\(Int(rate.rounded())) tokens/s" }
+    static func milliseconds(_ seconds: Double) -> String {
+        "\(Humanize.grouped(Int((seconds * 1000).rounded()))) ms"
+    }
+    static func rate(_ rate: Double, _ unit: SmokeTest.Speed.Unit = .tokens) -> String {
+        "\(Humanize.perSecond(rate)) \(unit.rawValue)/s"
+    }
 
     /// - Parameter isBad: for rows that are not checks.
     func line(
         _ name: String, _ text: String, _ output: Output, mark: CheckResult.Status? = nil, isBad: Bool = false
     ) {
-        let style: Styled.Style =
-            switch mark {
-            case .fail?: .bad
-            case .warn?: .caution
-            case .pass?: .good
-            default: .plain
-            }
+        let style = mark.map(Self.style) ?? .plain
         let status = mark.map { $0.rawValue + (text.isEmpty ? "" : "  ") } ?? ""
         let start = Styled(
             "  \(name)\(String(repeating: " ", count: max(1, Self.column - 2 - name.count)))", .faint)
