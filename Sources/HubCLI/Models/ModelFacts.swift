@@ -6,6 +6,8 @@ import ModelFormats
 /// What was found out of a model, from the Hub, the catalog and the cache.
 struct ModelFacts {
     var reference: ModelReference
+    /// The address of its page.
+    var page: String
     var record: ModelRecord
     var commit: Commit?
     var revisions: [KnownRevision] = []
@@ -36,8 +38,8 @@ struct ModelFacts {
     var countedAt: Double?
     var diskFree: Int64 = 0
     var memoryTotal: Int64 = 0
-    /// What running the largest set of weights takes.
-    var memory: MemoryNeed?
+    /// What running each of ``variants`` takes.
+    var needs: [MemoryNeed] = []
     /// The curated list.
     var registry: ModelRegistry?
     /// Its entry there.
@@ -56,6 +58,15 @@ struct ModelFacts {
         guard let seenAt, let countedAt, countedAt < seenAt - 86_400 else { return nil }
         return countedAt
     }
+
+    /// Whether every file of a set is in the snapshot or is one of its blobs.
+    func isCached(_ variant: ModelVariant) -> Bool {
+        let cached = Set((plan?.files ?? []).lazy.filter { $0.state.isCached }.map { ExactText($0.file.path) })
+        return variant.files.allSatisfy { cached.contains(ExactText($0)) }
+    }
+
+    /// What running the largest set of weights takes.
+    var memory: MemoryNeed? { needs.max { $0.bytes < $1.bytes } }
 
     /// Whether its weights are MLX's.
     var isMLX: Bool { variants.contains { $0.format == .mlx } }

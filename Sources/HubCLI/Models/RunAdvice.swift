@@ -87,14 +87,11 @@ struct RunAdvice {
         return "transformers may run it, in Python"
     }
 
-    /// The model that llama.cpp would take: the largest quantised one that fits in memory, else the smallest.
+    /// The model that llama.cpp would take.
     private var gguf: RepositoryFile? {
-        let variants = ModelFiles(files).variants.filter { $0.format == .gguf }
-        let room = WeightChoice.Target(memoryBytes: registry.memory.bytes, runsMLX: false).weightBytes
-        let fitting = variants.filter { $0.sizeBytes <= room }
-        guard let chosen = fitting.last(where: { !$0.isPlain }) ?? fitting.last ?? variants.first else {
-            return nil
-        }
+        let target = WeightChoice.Target(memoryBytes: registry.memory.bytes, runsMLX: false)
+        let chosen = WeightChoice.usual(of: ModelFiles(files), for: target) { $0.format == .gguf }
+        guard let chosen, chosen.format == .gguf else { return nil }
         return files.first { $0.path == chosen.files.first }
     }
 

@@ -76,7 +76,7 @@ extension ModelSources {
                 shards.append(.init(path: path, fileSize: size, header: try SafetensorsHeader(file: path)))
             }
             weights = StoredWeights(safetensors: shards)
-        } else if let chosen = try GGUFModel.largest(paths(.gguf)) {
+        } else if let chosen = try GGUFModel.usual(paths(.gguf)) {
             let model = try GGUFModel(chosen)
             try read(model)
             let models = Set(paths(.gguf).filter(GGUFModel.isModel).map { GGUFModel.paths(of: $0)[0] })

@@ -123,11 +123,30 @@ package struct WeightChoice: Sendable {
 
     // MARK: What this machine can use
 
-    /// The first that leaves memory to run: by format, MLX first if supported; within a format the main set first; for
-    /// GGUF the largest quantised one, because 16 bits are twice as large and hardly better.
+    /// The set that is opened where nobody chose one: the best for the machine, else the smallest; nil if there are no
+    /// weights.
+    ///
+    /// - Parameter preferred: whether a set may run; others are taken only if there is no such set.
+    package static func usual(
+        of files: ModelFiles, for target: Target, preferred: (ModelVariant) -> Bool = { _ in true }
+    ) -> ModelVariant? {
+        let usable = files.variants.filter(preferred)
+        let variants = usable.isEmpty ? files.variants : usable
+        return ranked(variants, target).first { $0.sizeBytes <= target.weightBytes } ?? variants.first
+    }
+
+    /// The first that leaves memory to run.
     private func best(of variants: [ModelVariant], _ list: WeightList, _ target: Target) throws(AIError)
         -> ModelVariant
     {
+        let ranked = Self.ranked(variants, target)
+        if let best = ranked.first(where: { $0.sizeBytes <= target.weightBytes }) { return best }
+        throw list.tooLarge(variants.filter(ranked.contains), target)
+    }
+
+    /// By format, MLX first if supported; within a format the main set first; for GGUF the largest quantised one, because
+    /// 16 bits are twice as large and hardly better.
+    private static func ranked(_ variants: [ModelVariant], _ target: Target) -> [ModelVariant] {
         func rank(_ variant: ModelVariant) -> (Int, WeightFormat, Int, Int64) {
             let first = target.runsMLX && variant.format == .mlx ? 0 : 1
             guard variant.format == .gguf else {
@@ -140,9 +159,7 @@ package struct WeightChoice: Sendable {
         let candidates = variants.filter { variant in
             !mains.contains(variant.format) || variant.isMain || variant.scope.isEmpty && variant.edition.isEmpty
         }
-        let ranked = candidates.sorted { rank($0) < rank($1) }
-        if let best = ranked.first(where: { $0.sizeBytes <= target.weightBytes }) { return best }
-        throw list.tooLarge(candidates, target)
+        return candidates.sorted { rank($0) < rank($1) }
     }
 }
 

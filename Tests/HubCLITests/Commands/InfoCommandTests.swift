@@ -25,20 +25,20 @@ import Testing
         let lines = result.lines
         #expect(lines[0].wholeMatch(of: /org\/tiny at [0-9a-f]{8}/) != nil)
         #expect(
-            Array(lines[1...7].filter { !$0.hasPrefix("  updated") }) == [
-                "  task        text-generation", "  library     transformers", "  license     mit",
+            Array(lines[1...8].filter { !$0.hasPrefix("  updated") }) == [
+                "  page        \(stage.hub.endpoint)/org/tiny", "  task        text-generation",
+                "  library     transformers", "  license     mit",
                 "  popularity  12.3k downloads a month, 7 likes", "  refs        main, v1.0", "  tags        tiny",
             ])
-        #expect(
-            Array(lines[8...10]) == [
-                "  files       4, 300 kB", "  weights     safetensors, 1 file, 300 kB", "  cached      nothing",
-            ])
+        #expect(Array(lines[9...10]) == ["  files       4, 300 kB", "  cached      nothing"])
         #expect(lines[11].hasPrefix("  to fetch    300 kB, fits on the disk: "))
         #expect(
             lines[12].wholeMatch(
                 of: /\ \ memory      needs about 360 kB \(weights \+ 20%\); this machine has [\d.]+ GB/) != nil)
         #expect(lines[13] == "  runs        no: the architecture tiny is not supported yet")
-        #expect(lines[14].hasPrefix("              instead, try: hub try ") && lines.count == 16)
+        #expect(lines[14].hasPrefix("              instead, try: hub try ") && lines.count == 18)
+        #expect(
+            Array(lines[16...]) == ["WEIGHTS      FILES    SIZE  FITS", "safetensors      1  300 kB  yes"])
         #expect(!FileSystem.exists(stage.cache))
     }
 
@@ -64,7 +64,7 @@ import Testing
         let document = try await stage.run("info", "org/tiny", "--json").document()
         document.expectKeys(
             """
-            id commit refs task library license downloads likes gated private pinned created_at updated_at tags \
+            id page commit refs task library license downloads likes gated private pinned created_at updated_at tags \
             size_bytes files cached_bytes variants inspection parameters runs
             """)
         #expect(document["id"]?.string == "org/tiny" && document["commit"]?.string?.utf8.count == 40)
@@ -78,6 +78,43 @@ import Testing
         let variant = try #require(document.objects("variants").first)
         variant.expectKeys("name format quantization files size_bytes")
         #expect(variant.strings("files") == ["model.safetensors"] && variant["size_bytes"]?.int == 300_000)
+    }
+
+    /// A model that needs next to nothing was said to need all of it.
+    @Test func whatOtherModelsHoldIsSaid() async throws {
+        let copy = try ModelRepository("org/copy", in: stage.root)
+        let weights = try #require(try FileSystem.contents(stage.root("org/tiny/model.safetensors")))
+        try copy.write("model.safetensors", weights)
+        try copy.write("config.json", "{ }")
+        #expect(try await stage.run("pull", "org/tiny").status == 0)
+        let result = try await stage.run("info", "org/copy")
+        #expect(
+            result.output.contains("  cached      nothing\n              300 kB of it are here, in other models\n"),
+            "\(result.output)")
+    }
+
+    @Test func itsPageIsOpenedInTheBrowser() async throws {
+        #if os(macOS)
+        let name = "open"
+        #else
+        let name = "xdg-open"
+        #endif
+        let seen = stage.machine("seen")
+        let program = try stage.machine.write(
+            "bin/\(name)", "#!/bin/sh\necho \"$@\" > \(seen).new\nmv \(seen).new \(seen)\n")
+        try FileSystem.setMode(program, 0o755)
+        let variables = ["PATH": stage.machine("bin") + ":/usr/bin:/bin", "DISPLAY": ":0"]
+        let page = "\(stage.hub.endpoint)/datasets/org/rows"
+        let result = try await stage.run("info", "datasets/org/rows", "--web", with: variables)
+        #expect(result.status == 0 && result.output == page + "\n")
+        try await eventually("the browser") { FileSystem.exists(seen) }
+        #expect(try FileSystem.text(seen) == page + "\n" && stage.hub.requests.isEmpty)
+        #if !os(macOS)
+        let none = try await stage.run("info", "org/tiny", "--web")
+        #expect(none.output == "\(stage.hub.endpoint)/org/tiny\n")
+        #expect(none.error.contains("no browser can be started"))
+        #endif
+        #expect(try await stage.run("info", "org/tiny", "--web", "--files").status == 2)
     }
 
     @Test func quietPrintsTheId() async throws {

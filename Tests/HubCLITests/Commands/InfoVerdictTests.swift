@@ -82,6 +82,25 @@ import Testing
         #expect(FileSystem.exists(Path.join(try await stage.path("org/m"), "m-Q4_K_M.gguf")))
     }
 
+    /// hub info said Q8_0, and hub try took F16.
+    @Test func theSetThatInfoNamesIsTheOneThatRuns() async throws {
+        let stage = try Stage { root in
+            let repository = try ModelRepository("org/many", in: root)
+            for name in ["model-f16.gguf", "model-q8_0.gguf", "model-q4_0.gguf"] {
+                try repository.write(name, Fixtures.bytes("tiny-shakespeare-gguf/\(name)"))
+            }
+        }
+        #expect(try await stage.run("pull", "org/many:*f16*").status == 0)
+        for (name, type) in [("model-f16.gguf", "F16"), ("model-q8_0.gguf", "Q8_0")] {
+            let info = try await stage.run("info", "org/many", "--json").document()
+            #expect(info["runs"]?["file"]?.string == name)
+            #expect(try await stage.run("try", "org/many", "--json").document()["dtype"]?.string == type)
+            let inspected = try await stage.run("info", "org/many", "--inspect", "--json").document()
+            #expect(inspected["inspection"]?["file"]?.string == name)
+            #expect(try await stage.run("pull", "org/many", "--format", "all").status == 0)
+        }
+    }
+
     /// The rate is measured once and then remembered; one that was tried counts more.
     @Test func theRateIsOfTheMachineAndOfTheWeights() async throws {
         let stage = try Self.stage("org/m", Self.tags("llama"))

@@ -10,6 +10,7 @@ extension InfoCommand {
         var refresh: Bool
         var inspect: Bool
         var files: Bool
+        var web: Bool
         /// The context to compute the memory for.
         var contextLength: Int?
 
@@ -18,6 +19,7 @@ extension InfoCommand {
             refresh = arguments[InfoCommand.refresh]
             inspect = arguments[InfoCommand.inspect]
             files = arguments[InfoCommand.files]
+            web = arguments[InfoCommand.web]
             contextLength = arguments[InfoCommand.contextLength]
         }
     }
@@ -25,7 +27,9 @@ extension InfoCommand {
     static func run(_ context: Context, _ request: Request) async throws {
         let reference = try context.reference(request.model)
         let workspace = try await context.workspace()
-        var facts = ModelFacts(reference: reference, record: ModelRecord(reference.repository))
+        let page = "\(workspace.configuration.endpoint.address)/\(reference.repository)"
+        if request.web { return open(page, reference, context) }
+        var facts = ModelFacts(reference: reference, page: page, record: ModelRecord(reference.repository))
         var failure: AIError?
         var isGone = false
         if workspace.isOffline {
@@ -77,6 +81,14 @@ extension InfoCommand {
             context.output.failure(failure)
             throw ReportedError(error: failure)
         }
+    }
+
+    /// Opens the page in the browser. Asks nobody whether there is one.
+    private static func open(_ page: String, _ reference: ModelReference, _ context: Context) {
+        let opens = Browser.open(page, context.environment)
+        let json: JSONObject = ["id": .string(reference.repository.id.name), "page": .string(page)]
+        context.output.render(json: json, quiet: [page]) { context.output.line(Styled(page)) }
+        context.output.note(opens ? "the browser opens it" : "no browser can be started here; open it in one")
     }
 
     // MARK: The Hub
@@ -208,8 +220,10 @@ extension InfoCommand {
         }
         facts.plan = plan
         facts.findVariants()
-        if let largest = facts.variants.max(by: { $0.sizeBytes < $1.sizeBytes }) {
-            facts.memory = try await Blocking.run { try plan.memoryNeed(of: largest, by: workspace.memoryRule) }
+        facts.needs = try await Blocking.run { [variants = facts.variants] in
+            try variants.map { variant throws(AIError) in
+                try plan.memoryNeed(of: variant, by: workspace.memoryRule)
+            }
         }
     }
 

@@ -14,7 +14,7 @@ extension InfoCommand {
     {
         guard facts.reference.repository.kind == .model else { return }
         var machine = try MachineRunner(facts.registry?.entriesByRepository ?? [:])
-        guard let plan = facts.plan, let variant = try facts.chosenVariant(machine) else {
+        guard let plan = facts.plan, let variant = facts.chosenVariant(machine) else {
             facts.verdict = machine.verdict(facts.record, weightBytes: nil)
             return
         }
@@ -89,17 +89,13 @@ extension InfoCommand {
 }
 
 extension ModelFacts {
-    /// The set of weights that `hub try` takes: the smallest where none leaves room in the memory.
-    fileprivate func chosenVariant(_ machine: MachineRunner) throws(AIError) -> ModelVariant? {
+    /// The set of weights that `hub try` takes: one of those that are cached, if any is.
+    func chosenVariant(_ machine: MachineRunner) -> ModelVariant? {
         let target = WeightChoice.Target(memoryBytes: machine.memoryTotal, runsMLX: Machine.runsMLX)
-        do throws(AIError) {
-            return try WeightChoice(format: .auto, quantization: nil).choose(
-                from: weights, of: "\(reference.repository)", for: target,
-                preferred: { machine.runner.mayRun($0, of: record) })
-        } catch {
-            guard error.code == .insufficientMemory else { throw error }
-            return variants.first { machine.runner.mayRun($0, of: record) } ?? variants.first
-        }
+        let runnable = variants.filter { machine.runner.mayRun($0, of: record) }
+        let cached = runnable.filter(isCached)
+        let preferred = cached.isEmpty ? runnable : cached
+        return WeightChoice.usual(of: weights, for: target, preferred: preferred.contains)
     }
 
     /// How the weights of a set are packed.

@@ -12,20 +12,24 @@ enum InfoCommand {
     )
     static let contextLength = Option.whole(
         "context", in: 1...10_000_000, "size of the context that the memory is computed for, with --inspect")
+    static let web = Switch("web", "open its page on the Hub in the browser", detail: "Prints the address, too.")
     static let refresh = Switch("refresh", "ask the Hub for the branches and tags again")
 
     static let command = Command(
         name: "info", doc: "show what a model is, its files and their sizes",
         detail: """
-            Shows the start of the README, metadata, revision and the sets of weights with their sizes. Says how much is \
-            cached and how much is left to download, whether it fits on the disk and in memory, whether hub runs it, and about how fast. \
+            Shows the start of the README, metadata and revision. Says how much is cached and how much is left to download, \
+            whether it fits on the disk and in memory, whether hub runs it, and about how fast. Below is a table of the sets \
+            of weights: FITS says whether this machine has memory enough to run one. hub try and hub chat take the largest \
+            quantized one that fits. \
             With a glob after a colon (REF:GLOB) only the files that match count. If the Hub does not answer, or does \
             not have the model any more, it shows what the catalog and the cache know, and how old that is.
 
             The memory is the weights plus the KV cache if config.json is cached, otherwise the weights plus 20%.
             """,
         operands: [Operand("REF", .one, .model)],
-        flags: [files.flag, inspect.flag, contextLength.flag, refresh.flag],
+        flags: [files.flag, inspect.flag, contextLength.flag, refresh.flag, web.flag],
+        exclusive: [files, inspect, refresh].map { [web.flag.name, $0.flag.name] } + [["web", "context"]],
         examples: [
             .init("hub info openai/gpt-oss-20b", "An overview of the model."),
             .init(

@@ -33,6 +33,7 @@ struct InfoView {
                 "\(Humanize.plural(sizes.count, "file")), \(ByteCount(sizes.reduce(0, +))); there may be more on the Hub"
             )
         }
+        showWeights()
     }
 
     /// The first four lines of the README's text.
@@ -51,6 +52,7 @@ struct InfoView {
     }
 
     private func showMetadata() {
+        output.fact("page", facts.page)
         output.fact("alias", facts.curated?.alias)
         output.fact("task", record.task)
         output.fact("library", record.library)
@@ -86,14 +88,13 @@ struct InfoView {
 
     private func show(_ plan: PullPlan) {
         output.fact("files", "\(plan.files.count), \(ByteCount(plan.totalBytes))")
-        let cached = Set(plan.files.lazy.filter { $0.state.isCached }.map { ExactText($0.file.path) })
-        for variant in facts.variants {
-            show(variant, isCached: variant.files.allSatisfy { cached.contains(.init($0)) })
-        }
         output.fact(
             "cached",
             plan.cachedBytes == plan.totalBytes
                 ? "all of it" : plan.cachedBytes > 0 ? "\(ByteCount(plan.cachedBytes))" : "nothing")
+        if plan.reusableBytes > 0 {
+            output.fact("", "\(ByteCount(plan.reusableBytes)) of it are here, in other models")
+        }
         output.fact("", facts.incomplete, .caution)
         let totals = plan.totals
         if totals.downloadBytes > 0 {
@@ -126,15 +127,25 @@ struct InfoView {
         for alternative in verdict.alternatives { output.fact("", alternative) }
     }
 
-    private func show(_ variant: ModelVariant, isCached: Bool) {
-        let isTooLarge = variant.sizeBytes > facts.memoryTotal
-        let parts = [
-            variant.name, variant.name == variant.format.identifier ? "" : variant.format.identifier,
-            Humanize.plural(variant.files.count, "file"), "\(ByteCount(variant.sizeBytes))",
-            isCached ? "cached" : "",
-            isTooLarge ? "too large for the memory" : "",
-        ]
-        output.fact("weights", parts.filter { !$0.isEmpty }.joined(separator: ", "), isTooLarge ? .bad : .plain)
+    /// The sets of weights, as `--quant` names them.
+    private func showWeights() {
+        var table = Table([
+            .init("WEIGHTS", least: 8, cut: .middle), .init("FORMAT", optional: true),
+            .init("FILES", .right, optional: true), .init("SIZE", .right), .init("CACHED", optional: true),
+            .init("FITS"),
+        ])
+        for (variant, need) in zip(facts.variants, facts.needs) {
+            let format = variant.format.identifier
+            let fits = need.bytes <= facts.memoryTotal
+            table.add([
+                Styled(variant.name), variant.name == format ? "" : Styled(format),
+                Styled("\(variant.files.count)"), Styled("\(ByteCount(variant.sizeBytes))"),
+                facts.isCached(variant) ? Styled("yes", .good) : "",
+                fits ? Styled("yes") : Styled("no, needs \(ByteCount(need.bytes))", .bad),
+            ])
+        }
+        if !table.isEmpty { output.line() }
+        output.table(table)
     }
 
     /// The files as a tree.
@@ -150,7 +161,8 @@ struct InfoView {
         func text(_ value: String?) -> JSON? { value.map { .string($0) } }
         func time(_ value: Double?) -> JSON? { value.map { .string(Timestamp.iso8601($0)) } }
         return [
-            "id": .string(record.repository.id.name), "commit": text(facts.commit?.hash),
+            "id": .string(record.repository.id.name), "page": .string(facts.page),
+            "commit": text(facts.commit?.hash),
             "refs": .array(facts.revisions.map(Self.json)),
             "task": text(record.task), "library": text(record.library), "license": text(record.license),
             "downloads": record.downloads.map { .int($0) }, "likes": record.likes.map { .int($0) },
