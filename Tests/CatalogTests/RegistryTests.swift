@@ -281,7 +281,7 @@ import Testing
     @Test func theShippedListAlone() throws {
         let registry = try ModelRegistry(catalog: nil, memory: ByteCount(16_000_000_000))
         #expect(registry.allModels.count == ShippedRegistry.entries.count && registry.catalogFault == nil)
-        #expect(registry.allModels.allSatisfy { $0.diskSize == nil })
+        #expect(registry.model(alias: "smollm2-135m")?.diskSize == ByteCount(269_030_016))
         #expect(registry.models(for: .local).isEmpty)
         #expect(registry.models(for: .mlx).allSatisfy { $0.identifier.provider == .mlx })
         #expect(
@@ -326,9 +326,15 @@ import Testing
         var many = ModelRecord(try repository("bartowski/phi-4-GGUF"))
         many.usedStorage = 7700
         try catalog.remember([stored, many], at: 1)
-        #expect(try ModelRegistry(catalog: catalog).model(alias: "phi-4")?.diskSize == ByteCount(77))
-        // The size of all quantisations says nothing of one.
-        #expect(try ModelRegistry(catalog: catalog).model(alias: "phi-4-gguf")?.diskSize == nil)
+        // A repository with its history says less than the parameters do; hub search counts the same.
+        let estimated = try ModelRegistry(catalog: catalog)
+        for alias in ["phi-4", "phi-4-gguf"] {
+            let entry = try #require(estimated.entry(alias: alias))
+            let bytes = try #require(entry.estimatedWeightBytes)
+            #expect(estimated.size(alias: alias) == .estimated(ByteCount(bytes)))
+            #expect(estimated.model(alias: alias)?.diskSize == ByteCount(bytes))
+            #expect(try catalog.weights(of: ["x": entry]) == ["x": bytes])
+        }
         try remember("microsoft/phi-4", "1", [file("a", 5), file("b", 6)], at: 2)
         try remember("microsoft/phi-4", "2", [file("a", 50)], at: 3)
         #expect(try ModelRegistry(catalog: catalog).model(alias: "phi-4")?.diskSize == ByteCount(50))
@@ -343,6 +349,15 @@ import Testing
                 file("phi-4-Q8_0.gguf", 4000),
             ], at: 5)
         #expect(try ModelRegistry(catalog: catalog).model(alias: "phi-4-gguf")?.diskSize == ByteCount(21))
+        // Without parameters the repository's size is a ceiling, except where it holds many quantisations.
+        var whole = try RegistryEntry(alias: "whole", repository: RepositoryID("org/whole"))
+        var record = ModelRecord(try repository("org/whole"))
+        record.usedStorage = 5000
+        try catalog.remember([record], at: 6)
+        #expect(try catalog.sizes(of: [whole]) == ["whole": .atMost(ByteCount(5000))])
+        #expect(try catalog.weights(of: ["x": whole]).isEmpty)
+        whole.quantization = "Q4_K_M"
+        #expect(try catalog.sizes(of: [whole]).isEmpty)
     }
 
     @Test func theUsersEntriesStandInTheirPlaces() throws {

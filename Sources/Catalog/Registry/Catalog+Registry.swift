@@ -50,36 +50,32 @@ extension Catalog {
         return row == nil ? shipped : nil
     }
 
-    /// The size of an entry's files in bytes: those of the newest known tree of its main branch, else the repository's
-    /// size on the Hub with its history. nil for a repository with many quantisations whose tree is unknown.
-    package func sizes(of entries: [RegistryEntry]) throws(AIError) -> [String: ByteCount] {
+    /// The sizes of entries' files, by their aliases.
+    package func sizes(of entries: [RegistryEntry]) throws(AIError) -> [String: EntrySize] {
         try read { connection in
-            var out: [String: ByteCount] = [:]
-            for entry in entries {
-                guard let known = try ModelRow.find(Repository(.model, entry.repository), connection) else {
-                    continue
-                }
-                let isOneOfMany = entry.quantization != nil && entry.provider == .huggingFace
-                out[entry.alias] =
-                    try Self.listedSize(of: entry, known.model, connection)
-                    ?? (isOneOfMany ? nil : known.known.record.usedStorage.map { ByteCount($0) })
-            }
+            var out: [String: EntrySize] = [:]
+            for entry in entries { out[entry.alias] = try Self.size(of: entry, connection) }
             return out
         }
     }
 
-    /// Bytes of the weights that each entry means, by the id of its repository: those of the files listed, else an estimate
-    /// by its parameters.
+    /// Bytes of the weights that each entry means, by the id of its repository.
     package func weights(of entries: [String: RegistryEntry]) throws(AIError) -> [String: Int64] {
         try read { connection in
             var out: [String: Int64] = [:]
-            for (id, entry) in entries {
-                let known = try ModelRow.find(Repository(.model, entry.repository), connection)
-                let listed = try known.flatMap { try Self.listedSize(of: entry, $0.model, connection) }
-                out[id] = listed?.bytes ?? entry.estimatedWeightBytes
-            }
+            for (id, entry) in entries { out[id] = try Self.size(of: entry, connection)?.weights?.bytes }
             return out
         }
+    }
+
+    private static func size(of entry: RegistryEntry, _ connection: Connection) throws -> EntrySize? {
+        let known = try ModelRow.find(Repository(.model, entry.repository), connection)
+        if let known, let listed = try listedSize(of: entry, known.model, connection) { return .listed(listed) }
+        if let estimate = EntrySize(estimating: entry) { return estimate }
+        // The size of all quantisations says nothing of one.
+        let isOneOfMany = entry.quantization != nil && entry.provider == .huggingFace
+        guard !isOneOfMany, let bytes = known?.known.record.sizeBytes else { return nil }
+        return .atMost(ByteCount(bytes))
     }
 
     /// Bytes of an entry's files in the newest tree known of the main branch; nil where none is known. Of many

@@ -22,6 +22,7 @@ public struct ModelRegistry: Sendable {
     public let catalogFault: AIError?
     /// Physical memory used by ``recommendedModels()``, in bytes.
     public let memory: ByteCount
+    private let sizes: [String: EntrySize]
     private let own: Set<String>
     private let places: [String: Int]
 
@@ -53,17 +54,20 @@ public struct ModelRegistry: Sendable {
         try self.init(user: user, sizes: catalog.sizes(of: user.all), memory: memory, fault: nil)
     }
 
-    private init(user: UserRegistry, sizes: [String: ByteCount], memory: ByteCount?, fault: AIError?)
+    private init(user: UserRegistry, sizes known: [String: EntrySize], memory: ByteCount?, fault: AIError?)
         throws(AIError)
     {
         let available: ByteCount
         if let memory { available = memory } else { available = ByteCount(try Machine.memory().total) }
         self.memory = available
-        entries = user.all
+        let entries = user.all
+        let estimates = entries.compactMap { entry in EntrySize(estimating: entry).map { (entry.alias, $0) } }
+        let sizes = known.merging(estimates) { known, _ in known }
+        (self.entries, self.sizes) = (entries, sizes)
         allModels = entries.map { entry in
             ModelInfo(
                 identifier: entry.identifier, name: entry.name, description: entry.description, size: entry.size,
-                diskSize: sizes[entry.alias], contextWindow: entry.contextLength, capabilities: entry.capabilities,
+                diskSize: sizes[entry.alias]?.weights, contextWindow: entry.contextLength, capabilities: entry.capabilities,
                 isRecommended: entry.isRecommended(memory: available), parameters: entry.parameters,
                 quantization: entry.quantization)
         }
@@ -95,6 +99,9 @@ public struct ModelRegistry: Sendable {
 
     /// The entry of an alias; nil if there is none.
     public func entry(alias: String) -> RegistryEntry? { places[alias].map { entries[$0] } }
+
+    /// The size of an alias's files; nil if unknown.
+    package func size(alias: String) -> EntrySize? { sizes[alias] }
 
     /// The source of an alias's entry; nil if there is none.
     public func source(alias: String) -> Source? {

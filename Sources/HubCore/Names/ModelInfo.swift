@@ -59,7 +59,7 @@ public struct ModelInfo: Sendable, Hashable, Codable {
     public var description: String?
     /// Its size class; nil if the required memory is unknown.
     public var size: ModelSize?
-    /// Bytes of its files; nil if unknown.
+    /// Bytes of its files, or an estimate by its parameters and quantisation; nil if unknown.
     public var diskSize: ByteCount?
     /// Tokens it can attend to.
     public var contextWindow: Int?

@@ -37,12 +37,13 @@ import Testing
         let result = try await stage.run("registry", "ls", "--capability", "transcription")
         #expect(result.status == 0 && result.error.isEmpty)
         let rows = result.lines.map(settled)
-        #expect(rows[0] == "  ALIAS  MODEL  PARAMS  QUANT  MEMORY  CONTEXT  GOOD FOR")
+        #expect(rows[0] == "  ALIAS  MODEL  PARAMS  QUANT  SIZE  MEMORY  CONTEXT  GOOD FOR")
         #expect(
             rows.contains {
-                $0.hasPrefix("●") && $0.contains("whisper-base  openai/whisper-base  72.6M  2.0 GB  transcription")
+                $0.hasPrefix("●")
+                    && $0.contains("whisper-base  openai/whisper-base  72.6M  ~145 MB  2.0 GB  transcription")
             })
-        #expect(rows.contains(" ★  ears  org/ears  1.0M  q8  1.0 kB  448  transcription  yours"))
+        #expect(rows.contains(" ★  ears  org/ears  1.0M  q8  ~1.1 MB  1.0 kB  448  transcription  yours"))
         #expect(
             rows.last?.wholeMatch(of: /12 models; ● cached, ★ recommended for .* of memory/)
                 != nil)
@@ -103,14 +104,15 @@ import Testing
             model.expectKeys(
                 """
                 alias id provider name description size context_length capabilities parameters quantization \
-                architecture format memory_bytes recommended size_bytes cached source runs
+                architecture format memory_bytes recommended size_bytes size_from cached source runs
                 """)
         }
         let mine = try #require(models.last)
         #expect(
             JSON.object(mine).text() == """
                 {"alias":"mine","id":"org/tiny","name":"tiny","capabilities":["embeddings"],"memory_bytes":2000000000,\
-                "provider":"huggingface","recommended":false,"size_bytes":300026,"cached":false,"source":"user"}
+                "provider":"huggingface","recommended":false,"size_bytes":300026,"size_from":"files","cached":false,\
+                "source":"user"}
                 """)
         #expect(models.filter { $0["source"]?.string == "shipped" }.count == models.count - 1)
         let few = try await stage.run("registry", "ls", "--recommended", "--json").document().objects("models")

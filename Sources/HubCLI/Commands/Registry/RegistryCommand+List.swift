@@ -8,6 +8,7 @@ extension RegistryCommand {
     private struct Row {
         var entry: RegistryEntry
         var info: ModelInfo
+        var size: EntrySize?
         var source: ModelRegistry.Source
         var isCached: Bool
         /// Whether hub runs it; nil if that is not known.
@@ -23,7 +24,8 @@ extension RegistryCommand {
             wanted.isSubset(of: entry.capabilities) && (info.isRecommended || !request.recommended)
         }.map { entry, info in
             Row(
-                entry: entry, info: info, source: registry.source(alias: entry.alias) ?? .shipped,
+                entry: entry, info: info, size: registry.size(alias: entry.alias),
+                source: registry.source(alias: entry.alias) ?? .shipped,
                 isCached: cached.contains(Repository(.model, entry.repository).folderName),
                 verdict: RunnableModels.supported.judge(entry.facts).map(RunVerdict.init))
         }
@@ -53,7 +55,7 @@ extension RegistryCommand {
                     isCached: row.isCached, isRecommended: row.info.isRecommended,
                     runs: row.verdict?.isPossible == true), Styled(entry.alias, .name),
                 Styled(entry.repository.name), Styled(entry.parameters.map(Humanize.count) ?? ""),
-                Styled(entry.quantization ?? ""), Styled(row.info.diskSize.map { "\($0)" } ?? ""),
+                Styled(entry.quantization ?? ""), Styled(text(row.size)),
                 Styled(entry.memory.map { "\($0)" } ?? ""),
                 Styled(entry.contextLength.map { Humanize.count(Int64($0)) } ?? ""),
                 Styled(entry.orderedCapabilities.map(\.rawValue).joined(separator: ", "), .faint),
@@ -75,12 +77,30 @@ extension RegistryCommand {
         }
     }
 
+    private static func text(_ size: EntrySize?) -> String {
+        switch size {
+        case .listed(let bytes)?: "\(bytes)"
+        case .estimated(let bytes)?: "~\(bytes)"
+        case .atMost(let bytes)?: "<= \(bytes)"
+        case nil: ""
+        }
+    }
+
+    private static func source(of size: EntrySize) -> String {
+        switch size {
+        case .listed: "files"
+        case .estimated: "parameters"
+        case .atMost: "repository"
+        }
+    }
+
     private static func json(_ row: Row) -> JSON {
         var object = row.entry.json
         object["provider"] = .string(row.entry.provider.rawValue)
         object["pick"] = nil
         object["recommended"] = .bool(row.info.isRecommended)
-        object["size_bytes"] = row.info.diskSize.map { .int($0.bytes) }
+        object["size_bytes"] = row.size.map { .int($0.bytes.bytes) }
+        object["size_from"] = row.size.map { .string(source(of: $0)) }
         object["cached"] = .bool(row.isCached)
         object["source"] = .string(row.source.rawValue)
         object["runs"] = row.verdict?.json

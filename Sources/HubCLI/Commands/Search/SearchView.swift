@@ -90,6 +90,8 @@ struct SearchView {
         if let room = query.maximumWeightBytes {
             output.note("only models with weights of at most \(ByteCount(room)) are shown, so that they fit")
         }
+        // The curated list says enough of its models.
+        guard !isCurated else { return }
         if answer.unasked > 0 {
             guard others > 0 else { return }
             output.note(
@@ -138,8 +140,9 @@ struct SearchView {
             .init(query.runner == nil ? "" : "TOKENS/S", .right, optional: true),
             .init(isCurated ? "ALIAS" : "", optional: true), .init("PARAMS", .right, optional: true),
             .init("SIZE", .right, optional: true),
-            .init(showsRepository ? "REPOSITORY" : "", .right, optional: true), .init("DOWNLOADS", .right),
-            .init("TASK", least: 15, optional: true), .init("LIKES", .right, optional: true),
+            .init(showsRepository ? "REPOSITORY" : "", .right, optional: true),
+            .init("TASK", least: 15, optional: true), .init("DOWNLOADS", .right, optional: true),
+            .init("LIKES", .right, optional: true),
             .init(byBirth ? "CREATED" : "UPDATED", .left, optional: true),
             .init("LICENSE", least: 10, optional: true),
         ])
@@ -152,15 +155,21 @@ struct SearchView {
                 Styled(record.repository.id.name, .name), Styled(rate(record)),
                 Styled(isCurated ? curated(record)?.alias ?? "" : ""),
                 Styled(record.likelyParameters.map { Humanize.count($0.count) } ?? ""),
-                Styled(query.weightBytes(of: record).map { "\(ByteCount($0))" } ?? ""),
+                Styled(size(of: record)),
                 Styled(showsRepository ? record.sizeBytes.map { "\(ByteCount($0))" } ?? "" : ""),
-                Styled(record.downloads.map(Humanize.count) ?? ""), Styled(record.task ?? ""),
+                Styled(record.task ?? ""), Styled(record.downloads.map(Humanize.count) ?? ""),
                 Styled(record.likes.map(Humanize.count) ?? ""),
                 Styled(time.map { Humanize.age(of: $0, now: context.now) } ?? "", .faint),
                 Styled(record.license ?? "", .faint),
             ])
         }
         return table
+    }
+
+    /// Of one set of weights; where only the repository's size is known, no more than that.
+    private func size(of record: ModelRecord) -> String {
+        guard let bytes = query.weightBytes(of: record) else { return "" }
+        return (query.runWeightBytes(of: record) == nil ? "<= " : "") + "\(ByteCount(bytes))"
     }
 
     private func curated(_ record: ModelRecord) -> RegistryEntry? {
