@@ -98,9 +98,8 @@ enum HelpCommand {
         context.output.stream(lines.joined(separator: "\n") + "\n")
     }
 
-    /// Lines longer than 80 are hard to read, and where nothing is known 80 is what everyone has. Flags and their texts
-    /// have no room beside each other below 60.
-    private static func width(_ context: Context) -> Int { min(80, max(60, context.output.settings.width ?? 80)) }
+    /// Lines longer than 80 are hard to read, and where nothing is known 80 is what everyone has.
+    private static func width(_ context: Context) -> Int { min(80, max(40, context.output.settings.width ?? 80)) }
 }
 
 extension Command {

@@ -56,34 +56,21 @@ enum Humanize {
         }
     }
 
-    private static let steps: [(name: String, short: String, seconds: Double, most: Double)] = [
-        ("second", "s", 1, 60), ("minute", "min", 60, 60), ("hour", "h", 3600, 24), ("day", "d", 86_400, 6),
-        ("week", "w", 604_800, 6), ("month", "mo", 2_592_000, 11), ("year", "y", 31_536_000, .infinity),
+    private static let steps: [(name: String, seconds: Double, most: Double)] = [
+        ("second", 1, 60), ("minute", 60, 60), ("hour", 3600, 24), ("day", 86_400, 6), ("week", 604_800, 6),
+        ("month", 2_592_000, 11), ("year", 31_536_000, .infinity),
     ]
 
-    /// The largest unit of an age that gives a whole number, as in the Hub's own client.
-    private static func step(_ delta: Double) -> (number: Int, name: String, short: String) {
-        // Python's round() takes halves to the even neighbour.
-        func number(_ seconds: Double) -> Double { (delta / seconds).rounded(.toNearestOrEven) }
-        let step = steps.first { number($0.seconds) <= $0.most } ?? steps[steps.count - 1]
-        return (Int(exactly: number(step.seconds)) ?? 0, step.name, step.short)
-    }
-
-    /// `3 days ago`, in the steps of the Hub's own client. Both times are seconds since 1970.
+    /// `3 days ago`, in the steps of the Hub's own client: the largest unit that gives a whole number. Both times are
+    /// seconds since 1970.
     static func age(of time: Double, now: Double) -> String {
         let delta = now - time
         if delta < -60 { return "in the future" }
         if delta < 20 { return "a few seconds ago" }
-        let step = step(delta)
-        return "\(plural(step.number, step.name)) ago"
-    }
-
-    /// `3d`: the same age for a narrow column.
-    static func shortAge(of time: Double, now: Double) -> String {
-        let delta = now - time
-        if delta < 20 { return "now" }
-        let step = step(delta)
-        return "\(step.number)\(step.short)"
+        // Python's round() takes halves to the even neighbour.
+        func number(_ seconds: Double) -> Double { (delta / seconds).rounded(.toNearestOrEven) }
+        let step = steps.first { number($0.seconds) <= $0.most } ?? steps[steps.count - 1]
+        return "\(plural(Int(exactly: number(step.seconds)) ?? 0, step.name)) ago"
     }
 
     /// `118 MB/s`.

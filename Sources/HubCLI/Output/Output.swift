@@ -81,15 +81,20 @@ final class Output: Sendable {
         }
     }
 
-    /// A line for people; nothing in the other modes.
+    /// A line for people, broken between words where the terminal ends; nothing in the other modes.
     func line(_ text: Styled = "") {
+        for line in settings.width.map(text.wrapped) ?? [text] { row(line) }
+    }
+
+    /// A line for people as it is, wherever the terminal ends: of a table, or of a text that is not hub's own.
+    func row(_ text: Styled) {
         guard settings.mode == .human else { return }
         write(text.written(color: settings.colorsOutput) + "\n")
     }
 
     /// A table for people; nothing in the other modes or without rows.
     func table(_ table: Table) {
-        for row in table.lines(width: settings.width, ellipsis: settings.ellipsis) { line(row) }
+        for row in table.lines(width: settings.width, ellipsis: settings.ellipsis) { self.row(row) }
     }
 
     /// A line for people and scripts (a path, an id), unchanged; nothing with `--json`. Only on a terminal are control

@@ -75,3 +75,46 @@ struct Styled: Sendable, Hashable, ExpressibleByStringInterpolation {
             DisplayWidth.fit(plain, width, truncation, ellipsis: ellipsis), runs.first?.style ?? .plain)
     }
 }
+
+extension Styled {
+    /// The text in lines of at most `width` cells, broken between words, the further ones indented as the first. A word
+    /// that is wider is not broken: it may be a path.
+    func wrapped(_ width: Int) -> [Styled] {
+        guard self.width > width else { return [self] }
+        var lines: [Styled] = []
+        var line = Styled("")
+        var used = 0
+        let words = words
+        let indent = min(words.first?.gap ?? 0, width / 2)
+        for (gap, word) in words {
+            if used > indent, used + gap + word.width > width {
+                lines.append(line)
+                (line, used) = (Styled(""), 0)
+            }
+            let spaces = used == 0 ? indent : gap
+            line.append(spaces: spaces)
+            line.append(word)
+            used += spaces + word.width
+        }
+        return lines + [line]
+    }
+
+    /// The words, each with the number of spaces before it.
+    private var words: [(gap: Int, word: Styled)] {
+        var words: [(gap: Int, word: Styled)] = []
+        var gap = 0
+        for run in runs {
+            var isNew = gap > 0 || words.isEmpty
+            for part in SafeText.line(run.text).split(separator: " ", omittingEmptySubsequences: false) {
+                if !part.isEmpty {
+                    let text = Styled(String(part), run.style)
+                    if isNew { words.append((gap, text)) } else { words[words.count - 1].word.append(text) }
+                    gap = 0
+                }
+                (gap, isNew) = (gap + 1, true)
+            }
+            gap -= 1
+        }
+        return words
+    }
+}

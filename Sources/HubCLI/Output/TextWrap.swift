@@ -1,5 +1,8 @@
 /// Text set in lines.
 enum TextWrap {
+    /// The fewest cells in which a text is read easily beside its term.
+    private static let leastRoom = 20
+
     /// The paragraphs of a text (separated by empty lines) in lines of at most `width` cells; a line that starts with a
     /// space stays as it is.
     static func lines(_ text: String, width: Int, indent: Int = 0) -> [String] {
@@ -57,19 +60,22 @@ enum TextWrap {
         return lines
     }
 
-    /// Terms on the left, their texts on the right; a term that is too long has its text on the next line.
+    /// Terms on the left, their texts on the right; a term that is too long has its text on the next line. Where there is
+    /// little room on the right each text stands below its term.
     ///
     /// - Parameter column: where the texts begin; nil for two cells behind the longest term.
     static func definitions(
         _ entries: [(term: String, text: String)], width: Int, indent: Int = 2, most: Int = 28, column: Int? = nil
     ) -> [String] {
         let fitting = entries.map { DisplayWidth.of($0.term) }.filter { $0 <= most }
-        let column = column ?? indent + (fitting.max() ?? most) + 2
+        let usual = column ?? indent + (fitting.max() ?? most) + 2
+        let isNarrow = width - usual < leastRoom
+        let column = isNarrow ? indent + 2 : usual
         return entries.flatMap { entry -> [String] in
             let term = String(repeating: " ", count: indent) + entry.term
             let texts = lines(entry.text, width: width, indent: column)
             let used = DisplayWidth.of(term)
-            guard used + 2 <= column, let first = texts.first else { return [term] + texts }
+            guard !isNarrow, used + 2 <= column, let first = texts.first else { return [term] + texts }
             return [term + String(repeating: " ", count: column - used) + first.dropFirst(column)]
                 + texts.dropFirst()
         }

@@ -26,8 +26,8 @@ struct PlainList {
     private func showRows() {
         var table = Table([
             .init("ROW", .right), .init("NAME", least: 16, cut: .middle), .init("REFS", least: 6),
-            .init("SIZE", .right), .init("FREES", .right), .init("USED", .right, optional: true),
-            .init("ADDED", .right, optional: true), .init("", least: 6),
+            .init("SIZE", .right), .init("FREES", .right), .init("USED", optional: true),
+            .init("ADDED", optional: true), .init("", least: 6),
         ])
         for (place, index) in model.shown.enumerated() {
             let row = model.rows[index]

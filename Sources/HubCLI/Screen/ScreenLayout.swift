@@ -23,7 +23,7 @@ struct ScreenColumns: Sendable {
         case name, refs, size, frees, used, downloaded, flags
 
         var header: String { ["NAME", "REFS", "SIZE", "FREES", "USED", "ADDED", ""][rawValue] }
-        var isRight: Bool { self != .name && self != .refs && self != .flags }
+        var isRight: Bool { self == .size || self == .frees }
     }
 
     struct Column: Sendable {
@@ -38,7 +38,7 @@ struct ScreenColumns: Sendable {
     /// Cells before the name: the cursor and the mark.
     private static let markWidth = 6
     private static let gap = 2
-    private static let leastName = 18
+    private static let leastName = 16
     /// The columns to drop if there is no room, in this order.
     private static let dispensable: [Kind] = [.downloaded, .refs, .frees, .flags, .used, .size]
 

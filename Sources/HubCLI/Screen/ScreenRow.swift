@@ -14,7 +14,7 @@ struct ScreenRow: Sendable {
     var name: String { self[.name] }
 
     init(_ item: CacheItem, now: Double) {
-        func age(_ time: Double?) -> String { time.map { Humanize.shortAge(of: $0, now: now) } ?? "" }
+        func age(_ time: Double?) -> String { time.map { Humanize.age(of: $0, now: now) } ?? "" }
         let commit = item.commit?.short
         let name = item.repository.map { SafeText.line("\($0)") } ?? Self.kind(item)
         let refs =

@@ -72,9 +72,7 @@ extension RegistryCommand {
             ), (rows.contains { $0.verdict?.isPossible == true }, marks.runs, "runs in hub try"),
         ])
         let legend = [Humanize.plural(rows.count, "model"), meanings].filter { !$0.isEmpty }.joined(separator: "; ")
-        for line in context.output.settings.width.map({ TextWrap.cells(legend, width: $0) }) ?? [legend] {
-            context.output.line(Styled(line, .faint))
-        }
+        context.output.line(Styled(legend, .faint))
     }
 
     private static func text(_ size: EntrySize?) -> String {

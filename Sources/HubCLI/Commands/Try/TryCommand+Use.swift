@@ -67,7 +67,7 @@ extension TryCommand {
                 prompt: text, addsSpecialTokens: rendered == nil, translation: config.translation)
         }
         for line in prompt.split(separator: "\n", omittingEmptySubsequences: false) {
-            context.output.line(Styled(String(line), .faint))
+            context.output.row(Styled(String(line), .faint))
         }
         for try await chunk in model.generate(
             prompt: text, addsSpecialTokens: rendered == nil, config: config)

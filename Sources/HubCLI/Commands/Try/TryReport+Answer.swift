@@ -10,7 +10,7 @@ extension TryReport {
     func show(_ answer: EncoderAnswer, of text: String, _ context: Context) {
         let output = context.output
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            output.line(Styled(String(line), .faint))
+            output.row(Styled(String(line), .faint))
         }
         let bar = output.settings.width == nil ? nil : Bar(isUnicode: context.isUnicode)
         switch answer {

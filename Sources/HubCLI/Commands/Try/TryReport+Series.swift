@@ -15,7 +15,7 @@ extension TryReport {
         if let width = output.settings.width,
             let chart = SeriesChart(shown, width: width, isUnicode: context.isUnicode)
         {
-            for line in chart.lines { output.line(line) }
+            for line in chart.lines { output.row(line) }
             output.line()
         }
         guard series != nil else { return }

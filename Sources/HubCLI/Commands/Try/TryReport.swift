@@ -89,7 +89,7 @@ struct TryReport {
                         + Styled(entry.ids.map(String.init).joined(separator: " ")))
             }
             for text in rendered?.split(separator: "\n", omittingEmptySubsequences: false) ?? [] {
-                output.line(Styled(String(text)))
+                output.row(Styled(String(text)))
             }
             if inspection != nil, let inspectionView { show(inspectionView, output, nil) }
             if let check { return show(check, output) }
@@ -262,9 +262,12 @@ struct TryReport {
         let start = Styled(
             "  \(name)\(String(repeating: " ", count: max(1, Self.column - 2 - name.count)))", .faint)
         let margin = max(Self.column, start.plain.count) + status.count
-        // It wraps if the terminal is too narrow.
         let safe = SafeText.line(text)
-        let lines = output.settings.width.map { TextWrap.cells(safe, width: max(20, $0 - margin)) } ?? [safe]
+        if let width = output.settings.width, width - margin < Self.leastRoom {
+            output.line(start + Styled(status, style))
+            return output.line(Styled("    ") + Styled(safe, isBad ? .bad : .plain))
+        }
+        let lines = output.settings.width.map { TextWrap.cells(safe, width: $0 - margin) } ?? [safe]
         for (number, line) in lines.enumerated() {
             let begin = number == 0 ? start + Styled(status, style) : Styled(String(repeating: " ", count: margin))
             output.line(begin + Styled(line, isBad ? .bad : .plain))
@@ -273,4 +276,6 @@ struct TryReport {
 
     /// Where texts begin.
     private static let column = 22
+    /// With less room behind a name a text stands below it.
+    private static let leastRoom = 20
 }
