@@ -134,7 +134,13 @@ struct ArgumentParser {
         let parent = command.subcommands.isEmpty ? parent(of: command) : command
         if command.operands.contains(where: { $0.kind.takes(word) }) {
             outcome.arguments.operands.append(word)
-        } else if let sibling = parent?.subcommands.first(where: { $0.word == word }) {
+        } else if let parent, let sibling = parent.subcommands.first(where: { $0.word == word }) {
+            let isOpen = command.name == parent.name || command.isUsual
+                || command.word == FormerNames.unnamed[parent.name]
+            guard isOpen || command.name == sibling.name else {
+                throw AIError(
+                    .invalidInput, "hub \(command.name) and hub \(sibling.name) cannot be used together")
+            }
             outcome.command = sibling
         } else {
             return false

@@ -285,7 +285,7 @@ import Testing
         #expect(try await stage.run("path", "mine@main", "--json").document()["path"]?.string == snapshot)
         #expect(try await stage.run("ls", "mine", "-q").output == "org/tiny\n")
         #expect(try await stage.run("info", "mine", "--offline", "-q").output == "org/tiny\n")
-        let kept = try await stage.run("gc", "--older-than", "0d", "--keep", "mine", "--dry-run", "--json")
+        let kept = try await stage.run("gc", "--unused-for", "0d", "--keep", "mine", "--dry-run", "--json")
         #expect(try kept.document().objects("plan").isEmpty)
         let inspected = try await stage.run("try", "mine", "--inspect").output
         #expect(try await inspected == stage.run("try", "org/tiny", "--inspect").output && !inspected.isEmpty)

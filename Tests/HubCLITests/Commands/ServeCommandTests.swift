@@ -253,7 +253,7 @@ import Testing
         let stage = try Stage { root in
             for kind in ["datasets", "spaces"] { try ModelRepository.tiny("\(kind)/org/tiny", in: root) }
         }
-        let server = try stage.start("serve", "--mirror")
+        let server = try stage.start("serve", "mirror")
         let address = try await address(of: server)
         for kind in ["datasets", "spaces"] {
             let file = try await HTTPClient.get("\(address)/\(kind)/org/tiny/resolve/main/sub/dir/vocab.txt")
