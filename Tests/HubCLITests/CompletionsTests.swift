@@ -54,7 +54,7 @@ import Testing
         #expect(try await offered("--cache-dir", "ls", "pa") == ["path"])
         #expect(try await offered("nonsense", "x") == [])
         #expect(try await offered("trash", "") == ["ls", "restore", "empty"])
-        #expect(try await offered("trash", "empty", "--o") == ["--older-than"])
+        #expect(try await offered("trash", "empty", "--ol") == ["--older-than"])
         #expect(try await offered("cache", "w") == ["warm"])
         // What was given once is not offered again, unless it may be repeated.
         let flags = try await offered("pull", "--force", "--include", "*.json", "--")
@@ -69,8 +69,8 @@ import Testing
         #expect(try await offered("gc", "--max-size", "") == [])
         #expect(try await offered("completions", "z") == ["zsh"])
         #expect(try await offered("pull", "--local-dir", "") == [":folders"])
-        #expect(try await offered("try", "x", "--tokenize-file", "") == [":files"])
-        #expect(try await offered("serve", "") == [":folders"])
+        #expect(try await offered("tokenize", "x", "--texts", "") == [":files"])
+        #expect(try await offered("serve", "") == ["hub", "mirror", "api", "page", "all", "status", ":folders"])
         #expect(try await offered("verify", "./") == [":folders"])
         #expect(try await offered("registry", "rm", "llama-3.2-1b-m") == ["llama-3.2-1b-mlx"])
     }

@@ -96,12 +96,12 @@ import Testing
     @Test func whatDoesNotGoTogetherIsExit2() async throws {
         let stage = try Stage()
         let cases: [([String], String)] = [
-            (["--idle", "1m"], "--idle needs --api"),
-            (["--api", "models"], "--api answers with the models of the cache, not of a folder"),
-            (["--api", "--host", "0.0.0.0"], "0.0.0.0 can be reached by others, and the API has no key"),
-            (["--api", "--ttl", "1m"], "--ttl needs --mirror"),
-            (["--api", "--models", "a//b"], "a//b"),
-            (["--api", "--exact", "--fast"], "--exact"),
+            (["--idle", "1m"], "--idle is not a flag of hub serve hub"), (["page", "--idle", "1m"], "--idle is about the API"),
+            (["api", "models"], "hub serve api does not know \"models\""),
+            (["api", "--host", "0.0.0.0"], "0.0.0.0 can be reached by others, and the API has no key"),
+            (["api", "--ttl", "1m"], "--ttl is about the mirror"),
+            (["api", "--models", "a//b"], "a//b"),
+            (["api", "--exact", "--fast"], "--exact"),
         ]
         for (words, message) in cases {
             let result = try await stage.run(["serve"] + words)

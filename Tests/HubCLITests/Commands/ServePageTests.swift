@@ -37,7 +37,7 @@ import Testing
     @Test func whatCannotBeIsExit2() async throws {
         try FileSystem.createDirectories(stage.machine("folder"))
         let cases = [
-            (["serve", "folder", "--page"], "--page shows the cache, not a folder"),
+            (["serve", "page", "folder"], "hub serve page does not know \"folder\""),
             (
                 ["serve", "page", "--host", "0.0.0.0"],
                 "0.0.0.0 can be reached by others, and the page has no token"
