@@ -32,6 +32,44 @@ static inline unsigned char hub_editor_quit(EditLine *line, int key) {
     return CC_NORM;
 }
 
+/// What stands in the line for the end of a line that was pasted: U+240A, SYMBOL FOR LINE FEED.
+#define HUB_EDITOR_LINE_END L'\x240A'
+
+/// Takes a text that the terminal marks as pasted (bracketed paste: between ESC [ 200 ~, which called this, and
+/// ESC [ 201 ~), so that a line end in it does not end the message.
+/// https://invisible-island.net/xterm/ctlseqs/ctlseqs.html#h2-Bracketed-Paste-Mode
+static inline unsigned char hub_editor_paste(EditLine *line, int key) {
+    static const wchar_t end[] = L"\x1b[201~";
+    size_t matched = 0;
+    wchar_t character, before = 0;
+    (void)key;
+    while (matched < 6 && el_wgetc(line, &character) == 1) {
+        if (character == end[matched]) {
+            matched++;
+            continue;
+        }
+        // Escapes and other control characters in a paste do nothing.
+        for (size_t i = 1; i < matched; i++) {
+            wchar_t text[2] = {end[i], 0};
+            el_winsertstr(line, text);
+        }
+        matched = character == end[0];
+        if (matched) continue;
+        wchar_t text[2] = {character, 0};
+        if (character == L'\r' || character == L'\n') {
+            text[0] = character == L'\n' && before == L'\r' ? 0 : HUB_EDITOR_LINE_END;
+        } else if (character == L'\t') {
+            text[0] = L' ';
+        } else if (character < L' ' || character == 0x7f) {
+            text[0] = 0;
+        }
+        before = character;
+        // The line is full: what does not fit is left out.
+        if (text[0]) el_winsertstr(line, text);
+    }
+    return CC_REFRESH;
+}
+
 static inline void hub_editor_close(hub_editor *editor) {
     if (editor->line) el_end(editor->line);
     if (editor->history) history_end(editor->history);
@@ -67,6 +105,8 @@ static inline hub_editor *hub_editor_open(const char *prompt, int lines) {
     el_set(editor->line, EL_BIND, "^Z", "hub-stop", NULL);
     el_wset(editor->line, EL_ADDFN, L"hub-quit", L"Ends the program at once", hub_editor_quit);
     el_set(editor->line, EL_BIND, "^\\", "hub-quit", NULL);
+    el_wset(editor->line, EL_ADDFN, L"hub-paste", L"Takes a pasted text", hub_editor_paste);
+    el_set(editor->line, EL_BIND, "\\e[200~", "hub-paste", NULL);
     return editor;
 }
 

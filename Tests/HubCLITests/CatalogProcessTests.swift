@@ -83,7 +83,7 @@ import Testing
 
     @Test func killedWhileACatalogIsMadeAgainThePinsAreThere() async throws {
         #expect(try await stage.run("pull", "-q", "org/tiny").status == 0)
-        try await killAtEveryStep(of: ["doctor", "--rebuild", "--offline", "-q"], stride: 17) {
+        try await killAtEveryStep(of: ["doctor", "rebuild", "--offline", "-q"], stride: 17) {
             let catalog = try Catalog(path: stage.catalog)
             for digit in "abc" {
                 try catalog.pin(cache: "/c", folder: "f", commit: Commit(commit(digit))!, note: nil, at: 1)
@@ -175,7 +175,7 @@ import Testing
             #expect(try await stage.run("search", "-q", with: variables).status == 0)
             guard try await disk.remount("ro") else { return }
             try await expectToGoOn(variables, "cannot be written")
-            let rebuilt = try await stage.run("doctor", "--rebuild", "--offline", with: variables)
+            let rebuilt = try await stage.run("doctor", "rebuild", "--offline", with: variables)
             #expect(rebuilt.status == 6, "\(rebuilt.error)")
             let seen = try await stage.run("doctor", "--offline", "-q", with: variables)
             #expect(seen.status == 1 && seen.output.contains("paths.hub_home_unusable"), "\(seen.output)")

@@ -16,9 +16,9 @@ import Testing
         }
     }
 
-    @Test(arguments: CommandTable.all.map(\.name) + [""])
+    @Test(arguments: CommandTable.all.flatMap(\.leaves).map(\.name) + [""])
     func everyFlagIsExplained(_ name: String) {
-        let flags = CommandTable.all.first { $0.name == name }?.flags ?? GlobalFlags.all
+        let flags = CommandTable.all.flatMap(\.leaves).first { $0.name == name }?.flags ?? GlobalFlags.all
         for flag in flags {
             #expect(!flag.doc.isEmpty && flag.doc.last != ".", "--\(flag.name)")
             #expect(flag.doc.first?.isUppercase == false, "--\(flag.name)")
@@ -30,7 +30,7 @@ import Testing
 
     @Test func noNameIsUsedTwice() {
         #expect(Set(CommandTable.all.map(\.name)).count == CommandTable.all.count)
-        for command in CommandTable.all {
+        for command in CommandTable.all.flatMap(\.leaves) {
             let flags = command.flags + GlobalFlags.all
             #expect(Set(flags.map(\.name)).count == flags.count, "\(command.name)")
             let letters = flags.compactMap(\.short)
@@ -73,16 +73,22 @@ import Testing
 }
 
 @Suite struct HelpTests {
-    @Test func overviewFitsOneScreen() {
+    @Test func theOverviewHasALineForEachCommand() {
         let lines = HelpText.overview(CommandTable.all, width: 80)
-        #expect(lines.count <= 24)
         #expect(lines.allSatisfy { $0.count <= 80 })
-        for command in CommandTable.all {
-            #expect(
-                lines.contains {
-                    command.isMinor
-                        ? $0.split(separator: " ").contains(command.name[...]) : $0.hasPrefix("  \(command.name) ")
-                })
+        for command in CommandTable.all { #expect(lines.contains { $0.hasPrefix("  \(command.name) ") }) }
+        for group in Command.Group.allCases { #expect(lines.contains(group.rawValue)) }
+    }
+
+    /// A command with subcommands has neither flags nor operands of its own, and each is explained.
+    @Test func everyWordHasItsPage() {
+        for family in CommandTable.all where !family.subcommands.isEmpty {
+            #expect(family.flags.isEmpty && family.operands.isEmpty)
+            #expect(family.subcommands.filter(\.isUsual).count <= 1)
+            for command in family.subcommands {
+                #expect(command.name == "\(family.name) \(command.word)" && command.detail.count > 40)
+                #expect(command.doc.first?.isLowercase == true && command.doc.last != ".", "\(command.name)")
+            }
         }
     }
 
@@ -91,7 +97,8 @@ import Testing
         for command in CommandTable.all {
             // A usage line, a flag's spelling and an example are not wrapped, because they are pasted.
             let unbroken = Set(
-                command.examples.map { "  \($0.line)" } + (command.flags + GlobalFlags.all).map { "  \($0.usage)" })
+                command.examples.map { "  \($0.line)" }
+                    + (command.leaves.flatMap(\.flags) + GlobalFlags.all).map { "  \($0.usage)" })
             let pages = HelpText.short(command, width: width) + HelpText.long(command, width: width)
             for line in pages where !unbroken.contains(line) && !line.hasPrefix("Usage:") {
                 #expect(DisplayWidth.of(line) <= width, "\(command.name): \(line)")
@@ -107,9 +114,11 @@ import Testing
         for command in CommandTable.all {
             let short = HelpText.short(command, width: 80).joined(separator: "\n")
             let long = HelpText.long(command, width: 80).joined(separator: "\n")
-            for flag in command.visibleFlags {
+            for flag in command.ownFlags {
                 #expect(short.contains("--\(flag.name)") && long.contains("--\(flag.name)"))
             }
+            for flag in command.subcommands.flatMap(\.ownFlags) { #expect(long.contains("--\(flag.name)")) }
+            #expect(long.contains("hub help generation") == command.generates)
             // The common flags have a page of their own.
             #expect(short.contains("hub help flags") && long.contains("hub help flags"))
             #expect(!long.contains("  --progress"))
@@ -119,6 +128,8 @@ import Testing
     @Test func everyCommonFlagIsOnItsPage() {
         let page = HelpText.topic(.flags, width: 80).joined(separator: "\n")
         for flag in GlobalFlags.all { #expect(page.contains(flag.usage)) }
+        let settings = HelpText.topic(.generation, width: 80).joined(separator: "\n")
+        for flag in GenerationFlags.all { #expect(settings.contains("--\(flag.name)")) }
     }
 
     /// Who reads a page to its end has seen the examples before the list of flags.
@@ -130,7 +141,7 @@ import Testing
 
     @Test func aHiddenCommandIsInNoHelp() {
         let names = CommandTable.hidden.map(\.name)
-        let pages = HelpText.overview(CommandTable.all, width: 80).joined() + ManPage.text(CommandTable.all)
+        let pages = HelpText.overview(CommandTable.all, width: 80).joined() + ManPage.overview(CommandTable.all)
         for name in names { #expect(!pages.contains(name)) }
         #expect(NearestName.of("__complet", among: CommandTable.all.map(\.name)) == nil)
     }

@@ -53,6 +53,9 @@ import Testing
         #expect(try await offered("search", "--so") == ["--sort"])
         #expect(try await offered("--cache-dir", "ls", "pa") == ["path"])
         #expect(try await offered("nonsense", "x") == [])
+        #expect(try await offered("trash", "") == ["ls", "restore", "empty"])
+        #expect(try await offered("trash", "empty", "--ol") == ["--older-than"])
+        #expect(try await offered("cache", "w") == ["warm"])
         // What was given once is not offered again, unless it may be repeated.
         let flags = try await offered("pull", "--force", "--include", "*.json", "--")
         #expect(flags.contains("--include") && flags.contains("--json") && !flags.contains("--force"))
@@ -66,8 +69,8 @@ import Testing
         #expect(try await offered("gc", "--max-size", "") == [])
         #expect(try await offered("completions", "z") == ["zsh"])
         #expect(try await offered("pull", "--local-dir", "") == [":folders"])
-        #expect(try await offered("try", "x", "--tokenize-file", "") == [":files"])
-        #expect(try await offered("serve", "") == [":folders"])
+        #expect(try await offered("tokenize", "x", "--texts", "") == [":files"])
+        #expect(try await offered("serve", "") == ["hub", "mirror", "api", "page", "all", "status", ":folders"])
         #expect(try await offered("verify", "./") == [":folders"])
         #expect(try await offered("registry", "rm", "llama-3.2-1b-m") == ["llama-3.2-1b-mlx"])
     }
@@ -185,7 +188,7 @@ import Testing
             ("rm org/tiny@m\t", "rm org/tiny@main"), ("rm ORG/t\t", "rm org/tiny"),
             ("path org/tiny:c\t", "path org/tiny:config.json"),
             ("path org/tiny@main:s\tx\t", "path org/tiny@main:sub/x.txt"),
-            ("search --sort=tr\t", "search --sort=trending"), ("gc --older\t5d", "gc --older-than 5d"),
+            ("search --sort=tr\t", "search --sort=trending"), ("gc --unused\t5d", "gc --unused-for 5d"),
             ("search --task text-g\tx", "search --task text-generation x"),
             ("-q ls --sort na\t", "-q ls --sort name"),
             ("serve ./fol\t", "serve ./folder"),
@@ -199,33 +202,55 @@ import Testing
 }
 
 @Suite struct ManPageTests {
+    private static let pages = [ManPage.overview(CommandTable.all)] + CommandTable.all.map(ManPage.text)
+
     @Test func everySectionIsThere() {
-        let page = ManPage.text(CommandTable.all)
-        let sections = page.split(separator: "\n").filter { $0.hasPrefix(".SH") }.map { $0.dropFirst(5).dropLast() }
+        func sections(_ page: String) -> [Substring] {
+            page.split(separator: "\n").filter { $0.hasPrefix(".SH") }.map { $0.dropFirst(5).dropLast() }
+        }
         #expect(
-            sections == [
-                "NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "FLAGS OF EVERY COMMAND", "EXIT STATUS",
-                "ENVIRONMENT",
-                "REFERENCES", "PROVIDERS", "ARCHITECTURES",
+            sections(Self.pages[0]) == [
+                "NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "FLAGS OF EVERY COMMAND", "GENERATION", "EXIT STATUS",
+                "ENVIRONMENT", "REFERENCES", "PROVIDERS", "ARCHITECTURES",
             ])
-        for command in CommandTable.all { #expect(page.contains(".SS \"hub \(command.name)")) }
+        #expect(
+            sections(ManPage.text(PullCommand.command)) == [
+                "NAME", "SYNOPSIS", "DESCRIPTION", "FLAGS", "EXAMPLES", "SEE ALSO",
+            ])
+        for command in CommandTable.all {
+            let name = command.name.replacing("-", with: "\\-")
+            #expect(Self.pages[0].contains("\\fBhub\\-\(name)(1)\\fR"), "\(name)")
+            let page = ManPage.text(command)
+            for flag in command.leaves.flatMap(\.visibleFlags) {
+                #expect(page.contains("\\-\\-\(flag.name.replacing("-", with: "\\-"))"), "\(name): \(flag.name)")
+            }
+        }
     }
 
     /// A line that starts with a dot or an apostrophe is a request; only known ones may be.
     @Test func noTextIsTakenForARequest() {
-        for line in ManPage.text(CommandTable.all).split(separator: "\n")
-        where line.hasPrefix(".") || line.hasPrefix("'") {
+        for line in Self.pages.flatMap({ $0.split(separator: "\n") }) where line.hasPrefix(".") || line.hasPrefix("'") {
             let request = line.dropFirst().prefix { $0.isLetter }
-            #expect(["TH", "SH", "SS", "PP", "TP", "nf", "fi"].contains(request), "\(line)")
+            #expect(["TH", "SH", "SS", "PP", "TP", "nf", "fi", "br"].contains(request), "\(line)")
         }
     }
 
     @Test(.enabled(if: program("man") != nil && program("groff") != nil)) func manHasNoWarnings() throws {
-        let file = try TemporaryFile(ManPage.text(CommandTable.all), name: "hub.1")
-        let result = try execute(
-            try #require(program("man")), ["--warnings", "-l", file.path],
-            environment: ["PATH": "/usr/bin:/bin", "MANWIDTH": "80", "LC_ALL": "C.UTF-8"])
-        #expect(result.status == 0 && result.error.isEmpty, "\(result.error)")
-        #expect(result.output.contains("--older-than AGE"))
+        for page in Self.pages {
+            let file = try TemporaryFile(page, name: "hub.1")
+            let result = try execute(
+                try #require(program("man")), ["--warnings", "-l", file.path],
+                environment: ["PATH": "/usr/bin:/bin", "MANWIDTH": "80", "LC_ALL": "C.UTF-8"])
+            #expect(result.status == 0 && result.error.isEmpty, "\(result.error)")
+        }
+    }
+
+    /// What packages call for each page.
+    @Test func thePagesAreNamedAsGitNamesThem() async throws {
+        let stage = try Stage()
+        let names = try await stage.run("help", "-q").lines
+        #expect(names == CommandTable.all.map(\.name))
+        #expect(try await stage.run("help", "pull", "--man").output.hasPrefix(".TH \"HUB\\-PULL\" \"1\""))
+        #expect(try await stage.run("help", "--man").output.hasPrefix(".TH \"HUB\" \"1\""))
     }
 }

@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test func helpWhateverElseIsWrong() async {
-        let result = await runInside("gc", "--nope", "--older-than", "x", "--help")
+        let result = await runInside("gc", "--nope", "--unused-for", "x", "--help")
         #expect(result.status == 0 && result.output.hasPrefix("hub gc: ") && result.error.isEmpty)
         let unknown = await runInside("help", "serch")
         #expect(unknown.status == 2 && unknown.error.contains("did you mean: hub help search"))

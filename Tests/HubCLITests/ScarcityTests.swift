@@ -24,7 +24,7 @@ import Testing
 
     /// The stacks of as many threads as a machine without limits has do not fit.
     @Test func aSmallAddressSpaceMeansFewerThreads() async throws {
-        for words in ["pull -q org/m", "verify --full", "ls", "search m", "gc --older-than 0d --yes"] {
+        for words in ["pull -q org/m", "verify --full", "ls", "search m", "gc --unused-for 0d --yes"] {
             let result = try await run("-v 400000", words)
             #expect(result.status == 0, "\(words): \(result.error)")
         }

@@ -61,9 +61,9 @@ import Testing
         try FileDescriptor(blob, [.write]).setMode(0o600)
         let told = try await run(users[1], "022", "doctor").output
         #expect(told.contains("the group cannot use 1 file or folder of this shared cache"), "\(told)")
-        _ = try await run(users[1], "022", "doctor", "--fix")
+        _ = try await run(users[1], "022", "doctor", "fix")
         #expect(try FileSystem.status(blob)?.mode == 0o600, "another user may not")
-        _ = try await run(users[0], "022", "doctor", "--fix")
+        _ = try await run(users[0], "022", "doctor", "fix")
         #expect(try FileSystem.status(blob)?.mode == 0o660)
         #expect(try await !run(users[1], "022", "doctor").output.contains("the group cannot use"))
         #expect(try await run(users[1], "022", "rm", "org/m", "--yes").status == 0)
@@ -117,7 +117,7 @@ import Testing
 
             // Nothing there is deleted, and nothing was written.
             #expect(try await stage.run("rm", "org/m", "--yes", with: variables).status == 3)
-            #expect(try await stage.run("gc", "--older-than", "0d", "--yes", with: variables).status == 0)
+            #expect(try await stage.run("gc", "--unused-for", "0d", "--yes", with: variables).status == 0)
             #expect(try await stage.run("ls", "-q", with: variables).output == "org/m\n")
             #expect(try stage.listing(shared) == before.0)
         }

@@ -111,7 +111,7 @@ class Mirror(Server):
     def __init__(self, upstream: str, home: Path, *flags, **variables):
         self.home = home
         self.cache = home / "huggingface" / "hub"
-        super().__init__([HUB, "serve", "--mirror", "--upstream", upstream, *flags],
+        super().__init__([HUB, "serve", "mirror", "--upstream", upstream, *flags],
                          environment() | homes(home) | variables)
 
     def kill(self):

@@ -77,7 +77,7 @@ class API(Server):
     def __init__(self, home: Path, *flags, **variables):
         self.home = home
         self.cache = home / "huggingface" / "hub"
-        super().__init__([HUB, "serve", "--api", *flags], environment() | homes(home) | variables)
+        super().__init__([HUB, "serve", "api", *flags], environment() | homes(home) | variables)
 
 
 class APITest(unittest.TestCase):

@@ -71,11 +71,11 @@ class OneTokenFile(PeerTest):
             self.box.python(f"{AUTH}._save_token({token!r}, {name!r})")
         self.hub_login()
         names = ["other", "sim", odd]
-        self.assertEqual([row["name"] for row in self.box.hub("auth", "list")["tokens"]], names)
+        self.assertEqual([row["name"] for row in self.box.hub("auth", "ls")["tokens"]], names)
         self.assertEqual(self.box.python(f"{AUTH}.get_stored_tokens()"),
                          {"other": "hf_%(other)s%%", "sim": TOKEN, odd: "hf_odd-0123456789"})
         self.box.hf("auth", "switch", "--token-name", odd)
-        self.assertEqual([row["active"] for row in self.box.hub("auth", "list")["tokens"]], [False, False, True])
+        self.assertEqual([row["active"] for row in self.box.hub("auth", "ls")["tokens"]], [False, False, True])
         self.box.hub("auth", "switch", "sim")
         self.assertEqual(self.box.python("h.get_token()"), TOKEN)
         self.assertEqual(self.box.hub("auth", "logout")["names"], ["sim"])
@@ -147,7 +147,7 @@ class OneSignIn(PeerTest):
         section = self.sections()["oauth-sim"]
         self.assertIn("refresh_token", section)
         self.assertEqual(self.box.hub("auth", "whoami")["user"], "sim")
-        row = self.box.hub("auth", "list")["tokens"][0]
+        row = self.box.hub("auth", "ls")["tokens"][0]
         self.assertEqual((row["name"], row["active"], row["renewed"]), ("oauth-sim", True, False))
         self.assertIn("expires_at", row)
         # hub adds its own token and leaves that section as it is.

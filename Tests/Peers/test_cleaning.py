@@ -135,7 +135,7 @@ class RandomCache:
             words = ["gc"] + [flag for flag in ("--detached", "--partials", "--orphans") if rng.random() < 0.5]
             if len(words) == 1 or rng.random() < 0.3:
                 age, size = f"{rng.randrange(100)}d", f"{rng.randrange(9)}kB"
-                words += rng.choice([["--older-than", age], ["--max-size", size, "--best-effort"]])
+                words += rng.choice([["--unused-for", age], ["--max-size", size, "--best-effort"]])
             return words, None
         chosen = rng.sample(self.revisions, rng.randrange(1, len(self.revisions) + 1))
         words = ["rm"]

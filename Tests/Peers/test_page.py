@@ -77,7 +77,7 @@ class PageTest(unittest.TestCase):
         self.addCleanup(self.box.remove)
 
     def serve(self, *flags, **variables):
-        server = Server([HUB, "serve", "--page", *flags], self.box.env | variables)
+        server = Server([HUB, "serve", "page", *flags], self.box.env | variables)
         self.addCleanup(server.stop)
         return server.address
 
@@ -513,7 +513,7 @@ class Chat(PageTest):
         page.close()
 
     def test_all_is_mirror_api_and_page(self):
-        server = Server([HUB, "serve", "--all"], self.box.env)
+        server = Server([HUB, "serve", "all"], self.box.env)
         self.addCleanup(server.stop)
         page = self.browser.page()
         page.open(server.address)
@@ -573,7 +573,7 @@ class Security(PageTest):
     def test_trap_24_the_page_works_under_an_address_of_the_network(self):
         """Plain http on another name than the loopback's: no Sec-Fetch, no clipboard, no crypto.subtle."""
         env = self.box.env | {"HUB_SERVE_TOKEN": "a-token-of-this-test"}
-        server = Server([HUB, "serve", "--page", "--allow-host", "lan.test"], env)
+        server = Server([HUB, "serve", "page", "--allow-host", "lan.test"], env)
         self.addCleanup(server.stop)
         port = server.address.rsplit(":", 1)[1]
         lan = browser.Browser("--host-resolver-rules=MAP lan.test 127.0.0.1")
@@ -591,7 +591,7 @@ class Security(PageTest):
 
     def test_where_others_reach_it_the_token_is_asked_for(self):
         env = environment() | homes(self.box.home) | {"HF_ENDPOINT": self.sim.address}
-        command = [HUB, "serve", "--page", "--host", "0.0.0.0"]
+        command = [HUB, "serve", "page", "--host", "0.0.0.0"]
         refused = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
         self.assertEqual(refused.returncode, 2)
         self.assertIn("the page has no token", refused.stderr)

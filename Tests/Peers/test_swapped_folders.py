@@ -32,13 +32,13 @@ WAYS = [
     (["rm", "org/m", "--yes"], [], FOLDERS),
     (["rm", f"org/m@{ONE[:8]}", "--yes"], [], FOLDERS),
     (["rm", "org/m:sub/*", "--yes"], [], FOLDERS[:6]),
-    (["gc", "--older-than", "0d", "--orphans", "--partials", "--yes"], [], FOLDERS),
+    (["gc", "--unused-for", "0d", "--orphans", "--partials", "--yes"], [], FOLDERS),
     (TO_TRASH, [], FOLDERS),
     (["rm", "org/m", "--trash", "--yes"], [], FOLDERS),
     (["trash", "restore", "org/m"], [TO_TRASH], [*FOLDERS[:4], "hub-trash/ENTRY"]),
     (["trash", "empty", "--yes"], [TO_TRASH], ["hub-trash/ENTRY", "hub-trash/ENTRY/SNAPSHOT/sub"]),
     (["rm", "LOCAL", "--yes"], [], [f"local/{name}" for name in LOCAL]),
-    (["doctor", "--fix"], [], [*FOLDERS[1:3], FOLDERS[7], "xet/server", "xet/server/chunk_cache"]),
+    (["doctor", "fix"], [], [*FOLDERS[1:3], FOLDERS[7], "xet/server", "xet/server/chunk_cache"]),
 ]
 
 

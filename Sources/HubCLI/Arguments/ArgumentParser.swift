@@ -134,7 +134,13 @@ struct ArgumentParser {
         let parent = command.subcommands.isEmpty ? parent(of: command) : command
         if command.operands.contains(where: { $0.kind.takes(word) }) {
             outcome.arguments.operands.append(word)
-        } else if let sibling = parent?.subcommands.first(where: { $0.word == word }) {
+        } else if let parent, let sibling = parent.subcommands.first(where: { $0.word == word }) {
+            let isOpen = command.name == parent.name || command.isUsual || FormerNames.flags[command.name] != nil
+                || command.word == FormerNames.unnamed[parent.name]
+            guard isOpen || command.name == sibling.name else {
+                throw AIError(
+                    .invalidInput, "hub \(command.name) and hub \(sibling.name) cannot be used together")
+            }
             outcome.command = sibling
         } else {
             return false
@@ -219,18 +225,15 @@ struct ArgumentParser {
         let owners = commands.flatMap(\.leaves).filter { command in
             command.visibleFlags.contains { "--\($0.name)" == spelled }
         }
-        guard let command = outcome.command else {
+        let command = outcome.command
+        if command == nil, !owners.isEmpty {
             return AIError(
-                .invalidInput,
-                owners.isEmpty
-                    ? "unknown flag \(spelled.printable)" : "\(spelled) must come after the name of a command",
-                advice: owners.isEmpty
-                    ? OtherTools.advice(onFlag: String(spelled.drop { $0 == "-" })) ?? "hub --help lists the flags"
-                    : "these take it: \(owners.map(\.name).joined(separator: ", "))")
+                .invalidInput, "\(spelled) must come after the name of a command",
+                advice: "these take it: \(owners.map(\.name).joined(separator: ", "))")
         }
-        let siblings = parent(of: command)?.subcommands.map(\.name) ?? []
+        let siblings = command.flatMap(parent)?.subcommands.map(\.name) ?? []
         let near = owners.map(\.name).filter(siblings.contains)
-        guard near.isEmpty else { return command.foreign(spelled, of: near) }
+        if let command, !near.isEmpty { return command.foreign(spelled, of: near) }
         let name = String(spelled.drop { $0 == "-" })
         let names = known().filter { !$0.isHidden }.map(\.name)
         let meant = OtherTools.flag(meantBy: name).flatMap { names.contains($0) ? $0 : nil }
@@ -238,7 +241,7 @@ struct ArgumentParser {
         return AIError(
             .invalidInput, "unknown flag \(spelled.printable)",
             advice: OtherTools.advice(onFlag: name) ?? nearest.map { "did you mean: --\($0)" }
-                ?? "hub \(command.name) --help lists the flags; put -- before a value that starts with -")
+                ?? "\(command.map { "hub \($0.name)" } ?? "hub") --help lists the flags; put -- before a value that starts with -")
     }
 
     private mutating func checkWhole() throws(AIError) {

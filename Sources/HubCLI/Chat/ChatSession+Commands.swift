@@ -28,7 +28,7 @@ extension ChatSession {
     }
 
     private static let further = """
-        A backslash at the end of a line continues it; \"\"\" begins and ends a text of several lines. @FILE puts a file \
+        A pasted text is one message. A backslash at the end of a line continues it; \"\"\" begins and ends a text of several lines. @FILE puts a file \
         before the message.
         """
 
@@ -64,10 +64,11 @@ extension ChatSession {
     }
 
     private func showHelp() {
-        var table = Table([.init("COMMAND"), .init("", least: 20)])
-        for command in Command.allCases { table.add([Styled(command.doc.usage), Styled(command.doc.text)]) }
-        context.output.table(table)
-        for line in TextWrap.lines(Self.further, width: context.output.settings.width ?? 80) {
+        let width = context.output.settings.width ?? 80
+        for line in TextWrap.definitions(Command.allCases.map { ($0.doc.usage, $0.doc.text) }, width: width) {
+            context.output.line(Styled(line))
+        }
+        for line in TextWrap.lines(Self.further, width: width) {
             context.output.line(Styled(line, .faint))
         }
     }
@@ -93,9 +94,6 @@ extension ChatSession {
             if conversation.turns.count == count { conversation = before }
             return
         }
-        guard !last.contains(where: \.isNewline) else {
-            return context.output.note("the last message has several lines; write /edit \"\"\" and the whole of it")
-        }
         edited = last
     }
 
@@ -107,7 +105,7 @@ extension ChatSession {
         guard let changeModel else {
             return context.output.note("hub try talks with one model; hub chat can change it")
         }
-        let change = try await changeModel(name)
+        let change = try await asking { try await changeModel(name) }
         let (speaker, names) = (change.speaker, change.names)
         if speaker.isLocal {
             try attached?.checkText()
@@ -116,7 +114,7 @@ extension ChatSession {
                 attached?.names, conversation.memory.map { "excerpts of \($0.names)" },
                 conversation.turns.unseen(by: names.provider),
             ]
-            for what in what.compactMap(\.self) { try await consent.ask(what, to: names.provider, context) }
+            for what in what.compactMap(\.self) { try await askToSend(what, to: names.provider) }
         }
         conversation.speaker = speaker
         conversation.names = names
@@ -176,7 +174,7 @@ extension ChatSession {
         let reused = last.reusedTokens.map { ", \($0) of them reused" } ?? ""
         output.fact("prompt", last.promptTokens.map { counted($0) + reused })
         output.fact(
-            "answer", last.answerTokens.map { "\(counted($0)), \(Int(last.tokensPerSecond.rounded())) tokens/s" })
+            "answer", last.answerTokens.map { "\(counted($0)), \(Humanize.grouped(Int(last.tokensPerSecond.rounded()))) tokens/s" })
         output.fact("first", last.ttftSeconds.map { "after \(Int(($0 * 1000).rounded())) ms" })
         output.fact("guessed", last.draftedTokens > 0 ? "\(last.draftedTokens), \(last.acceptedTokens) right" : "")
         output.fact("served by", last.servedBy)
@@ -184,6 +182,7 @@ extension ChatSession {
         guard let prompt = last.promptTokens, let answer = last.answerTokens,
             let positions = await conversation.speaker.context
         else { return }
-        output.fact("context", "\(Humanize.grouped(prompt + answer)) of \(Humanize.grouped(positions)) tokens")
+        // The last token of the answer was not read back.
+        output.fact("context", "\(Humanize.grouped(prompt + max(0, answer - 1))) of \(Humanize.grouped(positions)) tokens")
     }
 }

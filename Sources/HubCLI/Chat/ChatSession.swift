@@ -1,6 +1,7 @@
 import HubChatTemplates
 import HubCore
 import InferenceKit
+import MemoryKit
 
 /// A conversation on the terminal: messages in, answers out, and commands that begin with a slash. ^C ends an answer, or
 /// clears the line; ^D ends the conversation.
@@ -63,6 +64,11 @@ struct ChatSession {
         context.interruption.kept = keeper == nil ? "a conversation is not kept" : "hub chat --continue goes on"
         context.interruption.divert { [stop] in stop.withLock { $0 }?() }
         defer { context.interruption.divert(nil) }
+        let (model, provider) = conversation.names
+        context.output.line(
+            Styled(model, .name)
+                + Styled(conversation.speaker.isLocal ? " answers on this machine" : " answers at \(provider)"))
+        reader.remember(conversation.turns.filter { $0.message.role == .user }.compactMap(\.message.content))
         context.output.line(
             Styled("/help lists the commands; Ctrl-C ends an answer, Ctrl-D the conversation", .faint))
         while true {
@@ -116,6 +122,25 @@ struct ChatSession {
         }
     }
 
+    /// Asks before something leaves this machine.
+    func askToSend(_ what: String, to provider: String?) async throws {
+        try await asking { [consent, context] in try await consent.ask(what, to: provider, context) }
+    }
+
+    /// Runs what may ask a question; ^C is a no.
+    func asking<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        let work = Task { try await body() }
+        stop.withLock { $0 = { work.cancel() } }
+        defer { stop.withLock { $0 = nil } }
+        do {
+            return try await withTaskCancellationHandler { try await work.value } onCancel: { work.cancel() }
+        } catch {
+            try Task.checkCancellation()
+            guard AIError.wrapping(error).code == .cancelled else { throw error }
+            throw AIError(.confirmationRequired, "nothing was sent")
+        }
+    }
+
     /// A message behind what is attached to it, files that it names among that.
     private func message(_ text: String) async throws -> Message {
         let (files, unknown) = FileMentions.read(text, context.environment)
@@ -124,8 +149,8 @@ struct ChatSession {
         if !files.isEmpty {
             let attachments = try await Attachments.read(files, context)
             if conversation.speaker.isLocal { try attachments.checkText() }
-            try await consent.ask(
-                attachments.names, to: conversation.speaker.isLocal ? nil : conversation.names.provider, context)
+            try await askToSend(
+                attachments.names, to: conversation.speaker.isLocal ? nil : conversation.names.provider)
             let more = attachments.message("")
             message.content = (message.content ?? "") + (more.content ?? "")
             message.images += more.images
@@ -169,8 +194,8 @@ struct ChatSession {
                 SourceList.show(conversation.sources, in: result?.text ?? "", context)
                 await keep()
             }
-            if result?.finishReason == .length {
-                output.note("the answer was cut: --max-tokens, or the context is full")
+            if let result, result.finishReason == .length {
+                output.note(AnswerEnding.cut(result, context: await conversation.speaker.context))
             } else if result?.finishReason == .contentFilter {
                 output.note("the provider withheld the rest of the answer")
             }

@@ -54,16 +54,24 @@ final class LineEditor: Sendable {
             suspension.remove(key)
             hub_terminal_guard_end()
         }
-        return try await StandardInput.apart { [self] in
-            hub_editor_read(editor).map { String(cString: $0) }.map {
-                $0.hasSuffix("\n") ? String($0.dropLast()) : $0
-            }
+        // The terminal marks what is pasted while a line is read: bracketed paste.
+        _ = Sink.standardOutput.write(Array("\u{1B}[?2004h".utf8))
+        defer { _ = Sink.standardOutput.write(Array("\u{1B}[?2004l".utf8)) }
+        let line = try await StandardInput.apart { [self] in
+            hub_editor_read(editor).map { String(cString: $0) }
         }
+        return line.map { $0.hasSuffix("\n") ? String($0.dropLast()) : $0 }
+            .map { $0.replacing(Self.lineEnd, with: "\n") }
     }
 
+    /// What stands in the line for the end of a line that was pasted.
+    private static let lineEnd = "\u{240A}"
+
     /// Puts a text into the next line, as if it had been typed.
-    func prefill(_ text: String) { hub_editor_prefill(editor, text) }
+    func prefill(_ text: String) { hub_editor_prefill(editor, Self.oneLine(text)) }
 
     /// Puts a line into the history.
-    func remember(_ line: String) { hub_editor_remember(editor, line) }
+    func remember(_ line: String) { hub_editor_remember(editor, Self.oneLine(line)) }
+
+    private static func oneLine(_ text: String) -> String { text.replacing("\n", with: lineEnd) }
 }

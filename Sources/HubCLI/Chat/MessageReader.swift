@@ -1,6 +1,6 @@
 import HubCore
 
-/// The messages that a person types: lines, and texts of several lines. A backslash at the end of a line continues it;
+/// The messages that a person types: lines, and texts of several lines. A pasted text is one message. A backslash at the end of a line continues it;
 /// """ begins and ends a block.
 struct MessageReader {
     private let editor: LineEditor
@@ -36,6 +36,9 @@ struct MessageReader {
         if let line, line.contains(where: { !$0.isWhitespace }) { editor.remember(line) }
         return line
     }
+
+    /// Messages of before, the latest last, for the key Up.
+    func remember(_ messages: [String]) { for message in messages { editor.remember(message) } }
 
     /// A block begins a message, or the text of a command.
     private static func beginsBlock(_ before: Substring) -> Bool {

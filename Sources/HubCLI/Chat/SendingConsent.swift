@@ -7,10 +7,10 @@ struct SendingConsent: Sendable {
 
     /// Asks before something leaves this machine.
     ///
-    /// - Parameter label: the provider; nil for this machine, which is not asked about.
+    /// - Parameter label: the provider; nil for this machine, which is not asked about, nor is a server on it.
     /// - Throws: ``ErrorCode/confirmationRequired`` without a yes.
     func ask(_ what: String, to label: String?, _ context: Context) async throws {
-        guard let label else { return }
+        guard let label, !((try? Endpoint(label))?.origin.isLoopback ?? false) else { return }
         let isAllowed = try await context.confirm(
             "Send \(what) to \(label)?", isGiven: isGiven, otherwise: "sending \(what) to \(label) needs a yes")
         guard isAllowed else { throw AIError(.confirmationRequired, "nothing was sent") }

@@ -65,6 +65,13 @@ enum HelpCommand {
             return show(
                 HelpText.topic(topic, width: width(context)), topic.json ?? ["topic": .string(name)], context)
         }
+        if let first = name.split(separator: " ").first, name.contains(" "),
+            table.contains(where: { $0.name == first && $0.subcommands.isEmpty })
+        {
+            throw AIError(
+                .invalidInput, "hub help explains one command or topic at a time",
+                advice: "hub help alone lists the commands")
+        }
         let near = OtherTools.command(meantBy: name) ?? NearestName.of(name, among: names)
         throw AIError(
             .invalidInput, "no help on \"\(name.printable)\"",

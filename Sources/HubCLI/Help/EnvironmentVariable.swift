@@ -60,6 +60,8 @@ struct EnvironmentVariable: Sendable {
             "HUB_PROVIDER_KEY", content: .secret,
             doc: "the key of the server that --provider names by its address; sent only there, never shown"),
         EnvironmentVariable(
+            "HUB_NO_KEEP", doc: "yes: hub chat keeps no conversation, as with --no-keep"),
+        EnvironmentVariable(
             "HUB_SEARXNG_URL", content: .address,
             doc: "the address of a SearxNG with the format json, which hub chat --web searches with"),
         EnvironmentVariable(

@@ -26,10 +26,11 @@ struct MarkdownTable {
         }
         let widths = Self.fit(
             (0..<columns).map { column in body.map { Self.width($0[column]) }.max() ?? 0 }, into: width)
+        let rightAligned = Set((0..<columns).filter { $0 < rows[1].count && Self.isRightAligned(rows[1][$0]) })
         let bar = isUnicode ? " │ " : " | "
         var out: [Run] = []
         for (index, row) in body.enumerated() {
-            out += Self.lines(row, widths, bar)
+            out += Self.lines(row, widths, rightAligned, bar)
             guard index == 0 else { continue }
             let rule = widths.map { String(repeating: isUnicode ? "─" : "-", count: $0) }
             out.append(Run(text: rule.joined(separator: isUnicode ? "─┼─" : "-+-") + "\n", style: .faint))
@@ -63,6 +64,11 @@ struct MarkdownTable {
         cells.allSatisfy { $0.contains("-") && $0.allSatisfy { "-: ".contains($0) } }
     }
 
+    /// `---:`; a column with colons on both sides is centered, and shown as a left-aligned one.
+    private static func isRightAligned(_ divider: String) -> Bool {
+        divider.hasSuffix(":") && !divider.hasPrefix(":")
+    }
+
     private static func width(_ runs: [Run]) -> Int { runs.reduce(0) { $0 + DisplayWidth.of($1.text) } }
 
     /// Widths that fit: the widest column gives first, none below eight cells.
@@ -76,7 +82,7 @@ struct MarkdownTable {
     }
 
     /// A row in as many lines as its longest cell needs.
-    private static func lines(_ row: [[Run]], _ widths: [Int], _ bar: String) -> [Run] {
+    private static func lines(_ row: [[Run]], _ widths: [Int], _ rightAligned: Set<Int>, _ bar: String) -> [Run] {
         let cells = zip(row, widths).map { runs, width in
             self.width(runs) <= width
                 ? [runs]
@@ -89,10 +95,11 @@ struct MarkdownTable {
             for (column, cell) in cells.enumerated() {
                 if column > 0 { out.append(Run(text: bar, style: .faint)) }
                 let runs = line < cell.count ? cell[line] : []
+                let room = String(repeating: " ", count: max(0, widths[column] - width(runs)))
+                let isRight = rightAligned.contains(column)
+                if isRight { out.append(Run(text: room, style: .plain)) }
                 out += runs
-                guard column < cells.count - 1 else { continue }
-                out.append(
-                    Run(text: String(repeating: " ", count: max(0, widths[column] - width(runs))), style: .plain))
+                if !isRight, column < cells.count - 1 { out.append(Run(text: room, style: .plain)) }
             }
             out.append(Run(text: "\n", style: .plain))
         }

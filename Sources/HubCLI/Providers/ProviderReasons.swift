@@ -22,7 +22,7 @@ struct ProviderReasons: Sendable {
     /// Says on stderr what has to be known, or all of it.
     func tell(_ output: Output, all: Bool = false) {
         if !all {
-            if sendsAway { output.note("\(rule); \(chosen) answers") }
+            if sendsAway { output.note("\(rule); Hugging Face's providers answer, and may charge for it") }
             return
         }
         output.note("\(chosen) answers: \(rule)")

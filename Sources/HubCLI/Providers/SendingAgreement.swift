@@ -36,6 +36,14 @@ struct SendingAgreement {
         context.output.note("this is remembered; hub auth logout --provider hf takes it back")
     }
 
+    /// Whether the person at this terminal agreed before.
+    func isThere() async throws -> Bool {
+        guard context.isInteractive else { return false }
+        let router = try context.environment.inferenceEndpoint().origin
+        let agreed = SendingAgreements(context.environment)
+        return try await Blocking.run { try agreed.date(of: router) } != nil
+    }
+
     /// - Throws: ``ErrorCode/confirmationRequired`` where nobody can be asked.
     func requirePerson() throws(AIError) {
         guard context.isInteractive else {

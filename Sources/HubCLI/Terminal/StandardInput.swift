@@ -4,14 +4,22 @@ import Libc
 /// What is read from stdin, on threads of their own: a read may never return, and cancellation does not wait for it.
 enum StandardInput {
     /// A line of a terminal, which hands out one at a time, without its end; nil if the input has ended.
+    ///
+    /// Once it is cancelled nothing is read any more: the next line is for who asks next.
     static func line() async throws -> String? {
-        try await apart {
-            var bytes: [UInt8] = []
-            while !bytes.contains(UInt8(ascii: "\n")) {
-                guard let more = try read() else { break }
-                bytes += more
+        let wake = try WakePipe()
+        return try await withTaskCancellationHandler {
+            try await apart {
+                var bytes: [UInt8] = []
+                while !bytes.contains(UInt8(ascii: "\n")), try wake.waits(for: 0) {
+                    guard let more = try read() else { break }
+                    bytes += more
+                }
+                return bytes.isEmpty
+                    ? nil : String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
             }
-            return bytes.isEmpty ? nil : String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        } onCancel: {
+            wake.wake()
         }
     }
 

@@ -41,7 +41,7 @@ public struct HubEnvironment: Sendable {
 
     private static let switches = [
         "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_IMPLICIT_TOKEN", "HF_HUB_DISABLE_SYMLINKS",
-        "HF_HUB_DISABLE_PROGRESS_BARS", "HUGGINGFACE_CO_STAGING", "HUB_NO_KEYRING",
+        "HF_HUB_DISABLE_PROGRESS_BARS", "HUGGINGFACE_CO_STAGING", "HUB_NO_KEYRING", "HUB_NO_KEEP",
     ]
 
     /// The user's home folder.

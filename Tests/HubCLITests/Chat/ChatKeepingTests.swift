@@ -73,10 +73,11 @@ import Testing
 
     @Test func wrongWordsAreSaid() async throws {
         for (words, text) in [
-            (["chats", "ls", "x"], "hub chats ls takes no words"), (["chats", "show"], "missing ID"),
-            (["chats", "search"], "missing TEXT"), (["chats", "show", "a", "b"], "one ID at a time"),
-            (["chats", "list"], "hub chats does not know \"list\""),
-            (["chats", "ls", "--yes"], "does not take --yes"),
+            (["chats", "ls", "x"], "unexpected argument \"x\""), (["chats", "show"], "missing ID"),
+            (["chats", "search"], "missing TEXT"), (["chats", "show", "a", "b"], "unexpected argument \"b\""),
+            (["chats", "lst"], "hub chats does not know \"lst\""), (["chats", "rm"], "missing ID"),
+            (["chats", "rm", "a", "--all"], "an ID and --all cannot be used together"),
+            (["chats", "ls", "--yes"], "--yes is not a flag of hub chats ls"),
         ] {
             let result = try await stage.run(words)
             #expect(result.status == 2 && result.error.contains(text), "\(words): \(result.error)")

@@ -25,7 +25,7 @@ import Testing
         #expect(try await stage.run("pull", "org/one-GGUF").status == 0)
         let foreign = try stores.addOllama("registry.ollama.ai/library/one/latest", weights)
         let before = try FileSystem.contents(foreign)
-        let dry = try await stage.run("adopt", "--dry-run", "--json")
+        let dry = try await stage.run("cache", "adopt", "--dry-run", "--json")
         #expect(dry.status == 0, "\(dry.error)")
         let plan = try dry.document()
         plan.expectKeys("plan saved_bytes done")
@@ -37,31 +37,31 @@ import Testing
         #expect(rows.first?["file"]?.string == "one-Q4_K_M.gguf")
         #expect(try inode(foreign) != inode(blob()))
         // Without a yes nothing happens.
-        let refused = try await stage.run("adopt")
+        let refused = try await stage.run("cache", "adopt")
         #expect(refused.status == 2 && refused.output.contains("1.0 MB would be saved"))
         #expect(try inode(foreign) != inode(blob()))
-        let done = try await stage.run("adopt", "--yes", "--json")
+        let done = try await stage.run("cache", "adopt", "--yes", "--json")
         #expect(done.status == 0, "\(done.error)")
         #expect(try done.document()["saved_bytes"]?.int == mebibyte)
         #expect(try FileSystem.contents(foreign) == before)
         if rows.first?["action"]?.string == "hardlink" { #expect(try inode(foreign) == inode(blob())) }
         #expect(try await stage.run("verify", "org/one-GGUF", "--full").status == 0)
-        let why = try await stage.run("why", "--json").document()
+        let why = try await stage.run("cache", "du", "--json").document()
         #expect(why["duplicate_bytes"]?.int == 0)
-        #expect(try await stage.run("adopt", "--json").document().objects("plan").isEmpty)
+        #expect(try await stage.run("cache", "adopt", "--json").document().objects("plan").isEmpty)
         // Undoing gives each its own again.
-        #expect(try await stage.run("adopt", "--undo").status == 2)
-        let undone = try await stage.run("adopt", "--undo", "--yes")
+        #expect(try await stage.run("cache", "unadopt").status == 2)
+        let undone = try await stage.run("cache", "unadopt", "--yes")
         #expect(undone.status == 0 && undone.lines.last?.hasPrefix("nothing is adopted any more; ") == true)
         #expect(try inode(foreign) != inode(blob()))
         #expect(try FileSystem.contents(foreign) == before && FileSystem.contents(blob()) == before)
-        #expect(try await stage.run("adopt", "--undo", "--yes").output == "nothing is adopted\n")
+        #expect(try await stage.run("cache", "unadopt", "--yes").output == "nothing is adopted\n")
     }
 
     @Test func twoProgramsFilesBecomeOneToo() async throws {
         let one = try stores.addOllama("registry.ollama.ai/library/one/latest", weights)
         let other = try stores.addLMStudio("org/one-GGUF", "one-Q4_K_M.gguf", weights)
-        let done = try await stage.run("adopt", "--yes", "--json").document()
+        let done = try await stage.run("cache", "adopt", "--yes", "--json").document()
         #expect(done["saved_bytes"]?.int == mebibyte)
         let actions = done.objects("plan").compactMap { $0["action"]?.string }
         #expect(actions.last == "register" && actions.count == 2)
@@ -78,8 +78,8 @@ import Testing
     /// What is registered is not planned again.
     @Test func aSecondLookFindsNothing() async throws {
         try stores.addOllama("registry.ollama.ai/library/one/latest", weights)
-        #expect(try await stage.run("adopt", "--yes").status == 0)
-        #expect(try await stage.run("adopt").output == "nothing to adopt was found\n")
+        #expect(try await stage.run("cache", "adopt", "--yes").status == 0)
+        #expect(try await stage.run("cache", "adopt").output == "nothing to adopt was found\n")
     }
 
     /// Wrong bytes under a right name: both programs trust names, hub does not, and other copies are not held up.
@@ -89,7 +89,7 @@ import Testing
         let wrong = ForeignStores.weights(2)
         try FileDescriptor(foreign, [.write]).write(wrong)
         let good = try stores.addLMStudio("org/one-GGUF", "one-Q4_K_M.gguf", weights)
-        let result = try await stage.run("adopt", "--yes", "--json")
+        let result = try await stage.run("cache", "adopt", "--yes", "--json")
         #expect(result.status == 0 && result.error.contains("\(foreign) is left out"), "\(result.error)")
         #expect(try result.document().objects("plan").compactMap { $0["path"]?.string } == [good])
         #expect(try FileSystem.contents(blob()) == weights && FileSystem.contents(foreign) == wrong)
@@ -99,11 +99,11 @@ import Testing
     @Test func aWrongDigestIsSaid() async throws {
         let foreign = try stores.addOllama("registry.ollama.ai/library/one/latest", weights)
         try FileDescriptor(foreign, [.write]).write(ForeignStores.weights(2))
-        let result = try await stage.run("adopt", "--yes", "--json")
+        let result = try await stage.run("cache", "adopt", "--yes", "--json")
         #expect(result.status == 7)
         #expect(try result.errorCode() == "digest_mismatch")
         #expect(try result.document()["done"]?.bool == false)
-        #expect(try await stage.run("adopt", "--undo", "--yes").output == "nothing is adopted\n")
+        #expect(try await stage.run("cache", "unadopt", "--yes").output == "nothing is adopted\n")
     }
 
     #if os(Linux)
@@ -117,7 +117,7 @@ import Testing
             "/bin/sh", ["-c", #"cp "$1" "$2/$(printf 'c\351').gguf""#, "sh", try blob(), folder],
             environment: ["PATH": "/usr/bin:/bin"])
         #expect(shell.status == 0)
-        for words in [["why", folder], ["adopt", folder, "lmstudio", "--dry-run"]] {
+        for words in [["cache", "du", folder], ["cache", "adopt", folder, "lmstudio", "--dry-run"]] {
             let result = try await stage.run(words)
             #expect(result.status == 0 && result.error.contains("is left out"), "\(result.error)")
         }
@@ -130,7 +130,7 @@ import Testing
         try stores.addOllama("registry.ollama.ai/library/one/latest", weights)
         try FileSystem.createHardLink(blob(), at: stage.machine("own.gguf"))
         let before = try inode(blob())
-        let plan = try await stage.run("adopt", "--yes", "--json").document()
+        let plan = try await stage.run("cache", "adopt", "--yes", "--json").document()
         guard plan.objects("plan").allSatisfy({ $0["action"]?.string != "reflink" }) else { return }
         #expect(plan.objects("plan").isEmpty && plan["saved_bytes"]?.int == 0)
         #expect(try inode(blob()) == before)
@@ -143,10 +143,10 @@ import Testing
         try FileSystem.createDirectories(folder)
         let path = Path.join(folder, "one.gguf")
         try FileSystem.replace(path, with: weights)
-        let rows = try await stage.run("adopt", folder, "--yes", "--json").document().objects("plan")
+        let rows = try await stage.run("cache", "adopt", folder, "--yes", "--json").document().objects("plan")
         #expect(!rows.contains { $0["action"]?.string == "hardlink" })
         // The folder was looked at: where blocks can be shared it is planned, else there is nothing to do for it.
-        let why = try await stage.run("why", folder, "--json").document()
+        let why = try await stage.run("cache", "du", folder, "--json").document()
         #expect(why.objects("stores").contains { $0["path"]?.string == folder })
         try FileDescriptor(path, [.write]).write(ForeignStores.weights(2))
         #expect(try FileSystem.contents(blob()) == weights)
@@ -154,9 +154,9 @@ import Testing
 
     @Test func downloadsUnderWayAndBadWords() async throws {
         _ = try stores.addLMStudio("org/one-GGUF", "downloading_one-Q4_K_M.gguf.part", weights)
-        #expect(try await stage.run("adopt", "--yes").output == "nothing to adopt was found\n")
-        #expect(try await stage.run("adopt", "huggingface").status == 2)
-        #expect(try await stage.run("adopt", "./nowhere").status == 3)
-        #expect(try await stage.run("adopt", "--undo", "ollama").status == 2)
+        #expect(try await stage.run("cache", "adopt", "--yes").output == "nothing to adopt was found\n")
+        #expect(try await stage.run("cache", "adopt", "huggingface").status == 2)
+        #expect(try await stage.run("cache", "adopt", "./nowhere").status == 3)
+        #expect(try await stage.run("cache", "unadopt", "ollama").status == 2)
     }
 }

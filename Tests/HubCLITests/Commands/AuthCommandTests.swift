@@ -132,10 +132,10 @@ import Testing
         #expect(result.status == 2)
         #expect(
             result.error
-                == "hub: hub auth takes login, logout, list, switch or whoami\n     did you mean: hub auth login\n")
+                == "hub: hub auth does not know this word\n     did you mean: hub auth login\n")
         #expect(
             try await stage.run("auth").error
-                == "hub: missing login|logout|list|switch|whoami\n     usage: hub auth [FLAGS] login|logout|list|switch|whoami [NAME]\n"
+                == "hub: hub auth needs a word\n     it takes login, logout, ls, switch, whoami\n"
         )
     }
 
@@ -220,7 +220,7 @@ import Testing
         #expect(login.status == 0, "the token itself is kept")
         let reason = "the stored tokens in \(collection) cannot be read: line 1 is text before the first section"
         #expect(login.error == "hub: warning: \(reason); the token is in \(file) alone\n")
-        for words in [["list"], ["switch", "x"], ["logout", "x"]] {
+        for words in [["ls"], ["switch", "x"], ["logout", "x"]] {
             let result = try await stage.run(["auth"] + words)
             #expect(result.status == 6 && result.error.hasPrefix("hub: \(reason)\n"), "\(words): \(result.error)")
         }

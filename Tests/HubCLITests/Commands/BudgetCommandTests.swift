@@ -27,23 +27,23 @@ import Testing
     }
 
     @Test func theRuleIsSetShownAndEnded() async throws {
-        #expect(try await stage.run("budget").output == "no budget is set\n")
+        #expect(try await stage.run("cache", "budget").output == "no budget is set\n")
         try await pullTwo()
-        let set = try await stage.run("budget", "1GB", "--keep", "org/*", "--older-than", "30d", "--json")
+        let set = try await stage.run("cache", "budget", "1GB", "--keep", "org/*", "--unused-for", "30d", "--json")
             .document()
         set.expectKeys("budget_bytes used_bytes plan")
         #expect(set["budget_bytes"]?.int == 1_000_000_000 && set.objects("plan").isEmpty)
         #expect(try #require(set["used_bytes"]?.int) >= 2 * mebibyte)
-        let shown = try await stage.run("budget").output
+        let shown = try await stage.run("cache", "budget").output
         #expect(shown.contains("of 1.0 GB are used; org/* stay; only what was not used for 1mo goes"))
-        #expect(try await stage.run("budget", "--off").output == "no budget is set\n")
-        #expect(try await stage.run("budget").output == "no budget is set\n")
+        #expect(try await stage.run("cache", "budget", "off").output == "no budget is set\n")
+        #expect(try await stage.run("cache", "budget").output == "no budget is set\n")
         #expect(try await cached() == ["org/one", "org/two"])
     }
 
     @Test func aPullFreesWhatItNeedsAndNoMore() async throws {
         try await pullTwo()
-        #expect(try await stage.run("budget", "2.5MB").status == 0)
+        #expect(try await stage.run("cache", "budget", "2.5MB").status == 0)
         let estimate = try await stage.run("pull", "org/three", "--estimate", "--json").document()
         let plan = try #require(estimate["budget"]?.object).objects("plan")
         #expect(plan.compactMap { $0["id"]?.string } == ["org/one"])
@@ -64,10 +64,10 @@ import Testing
     /// What was used longest ago stays if the next one alone is enough.
     @Test func nothingGoesBesideWhatIsEnough() async throws {
         for name in ["org/one", "org/large"] { #expect(try await stage.run("pull", name).status == 0) }
-        #expect(try await stage.run("budget", "4.5MB").status == 0)
-        let plan = try await stage.run("budget", "2.5MB", "--json").document().objects("plan")
+        #expect(try await stage.run("cache", "budget", "4.5MB").status == 0)
+        let plan = try await stage.run("cache", "budget", "2.5MB", "--json").document().objects("plan")
         #expect(plan.compactMap { $0["id"]?.string } == ["org/large"])
-        #expect(try await stage.run("budget", "--yes").status == 0)
+        #expect(try await stage.run("cache", "budget", "--yes").status == 0)
         #expect(try await cached() == ["org/one"])
     }
 
@@ -78,7 +78,7 @@ import Testing
         for name in ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"] {
             try tiny.write(name, Fixtures.bytes("tiny-shakespeare/\(name)"))
         }
-        #expect(try await stage.run("budget", "3.5MB").status == 0)
+        #expect(try await stage.run("cache", "budget", "3.5MB").status == 0)
         let tried = try await stage.run("try", "org/tiny", "--yes")
         #expect(tried.status == 0, "\(tried.error)")
         #expect(try await cached() == ["org/tiny", "org/two"])
@@ -87,7 +87,7 @@ import Testing
     @Test func theTrashGoesFirst() async throws {
         try await pullTwo()
         #expect(try await stage.run("rm", "org/one", "--trash", "--yes").status == 0)
-        #expect(try await stage.run("budget", "2.5MB").status == 0)
+        #expect(try await stage.run("cache", "budget", "2.5MB").status == 0)
         #expect(try await stage.run("pull", "org/three", "--yes").status == 0)
         #expect(try await cached() == ["org/three", "org/two"])
         #expect(try await stage.run("trash").output == "the trash is empty\n")
@@ -96,7 +96,7 @@ import Testing
     @Test func whatCannotFitIsRefused() async throws {
         try await pullTwo()
         #expect(try await stage.run("pin", "org/one").status == 0)
-        #expect(try await stage.run("budget", "2.5MB", "--keep", "org/two").status == 0)
+        #expect(try await stage.run("cache", "budget", "2.5MB", "--keep", "org/two").status == 0)
         let result = try await stage.run("pull", "org/three", "--yes", "--json")
         #expect(result.status == 6)
         #expect(try result.errorCode() == "disk_full")
@@ -106,18 +106,18 @@ import Testing
 
     @Test func theBudgetAloneDeletesAfterAYes() async throws {
         try await pullTwo()
-        #expect(try await stage.run("budget", "1.5MB").output.contains("org/one"))
+        #expect(try await stage.run("cache", "budget", "1.5MB").output.contains("org/one"))
         #expect(try await cached() == ["org/one", "org/two"])
-        #expect(try await stage.run("budget").status == 2)
-        #expect(try await stage.run("budget", "--dry-run").status == 0)
+        #expect(try await stage.run("cache", "budget").status == 2)
+        #expect(try await stage.run("cache", "budget", "--dry-run").status == 0)
         #expect(try await cached() == ["org/one", "org/two"])
-        #expect(try await stage.run("budget", "--yes").status == 0)
+        #expect(try await stage.run("cache", "budget", "--yes").status == 0)
         #expect(try await cached() == ["org/two"])
     }
 
     @Test func theTimer() async throws {
-        #expect(try await stage.run("budget", "--install").status == 2)
-        let result = try await stage.run("budget", "1GB", "--install")
+        #expect(try await stage.run("cache", "budget", "install").status == 2)
+        let result = try await stage.run("cache", "budget", "1GB", "install")
         #expect(
             result.status == 0 && result.error.contains("hub-budget.timer") || result.error.contains("launchctl"))
         let files = try stage.listing(stage.machine("home")).filter { $0.contains("budget") }
@@ -128,14 +128,14 @@ import Testing
                 text.contains("budget --yes\n")
                     && text.contains("Environment=\"HUB_HOME=\(stage.machine("state"))\""))
         }
-        let off = try await stage.run("budget", "--off")
+        let off = try await stage.run("cache", "budget", "off")
         #expect(off.status == 0 && off.error.contains("stop the timer with"))
         #expect(try stage.listing(stage.machine("home")).filter { $0.contains("hub-budget") }.isEmpty)
     }
 
     @Test func badWords() async throws {
-        #expect(try await stage.run("budget", "200").status == 2)
-        #expect(try await stage.run("budget", "--keep", "gpt2").status == 2)
-        #expect(try await stage.run("budget", "1GB", "--off").status == 2)
+        #expect(try await stage.run("cache", "budget", "200").status == 2)
+        #expect(try await stage.run("cache", "budget", "--keep", "gpt2").status == 2)
+        #expect(try await stage.run("cache", "budget", "1GB", "off").status == 2)
     }
 }

@@ -77,7 +77,7 @@ import Testing
 
     @Test func whatIsFreedIsWhatWasSaid() async throws {
         for (words, freed) in [
-            (["rm", "org/two@3333333"], Int64(8)), (["rm", "org/*"], 12), (["gc", "--older-than", "0d"], 3),
+            (["rm", "org/two@3333333"], Int64(8)), (["rm", "org/*"], 12), (["gc", "--unused-for", "0d"], 3),
         ] {
             let before = try bytes()
             let result = try await RunningProcess.run(
@@ -193,7 +193,7 @@ import Testing
             #expect(
                 result.error == """
                     hub: missing a rule for what to delete
-                         give one such as --detached, --partials, --orphans, --older-than 30d, --max-size 50GB or --free 20GB
+                         give one such as --detached, --partials, --orphans, --unused-for 30d, --max-size 50GB or --free 20GB
 
                     """)
         }
@@ -203,7 +203,7 @@ import Testing
     @Test(arguments: ["org/typo", "org/one@man", "other/*"]) func whatIsToBeSparedMustBeThere(reference: String)
         async throws
     {
-        let result = try await stage.run("gc", "--older-than", "0d", "--keep", reference, "--yes")
+        let result = try await stage.run("gc", "--unused-for", "0d", "--keep", reference, "--yes")
         #expect(result.status == 3 && result.output.isEmpty)
         #expect(
             result.error == """
@@ -236,11 +236,11 @@ import Testing
     }
 
     @Test func keepSparesAndSaysSo() async throws {
-        let result = try await stage.run("gc", "--older-than", "30d", "--keep", "org/one", "--dry-run")
+        let result = try await stage.run("gc", "--unused-for", "30d", "--keep", "org/one", "--dry-run")
         #expect(result.status == 0)
         #expect(result.lines.contains("stays: org/one@11111111: named by --keep"))
         #expect(result.lines.suffix(2) == ["3 rows, 13 B in all", "dry run: nothing was deleted"])
-        let document = try await stage.run("gc", "--older-than", "30d", "--keep", "org/one", "--yes", "--json")
+        let document = try await stage.run("gc", "--unused-for", "30d", "--keep", "org/one", "--yes", "--json")
             .document()
         let kept = try #require(document.objects("protected").first)
         kept.expectKeys("id kind commit reason")
@@ -250,7 +250,7 @@ import Testing
     }
 
     @Test func keepTakesGlobs() async throws {
-        let rows = try await stage.run("gc", "--older-than", "30d", "--keep", "org/*", "--dry-run", "-q").lines
+        let rows = try await stage.run("gc", "--unused-for", "30d", "--keep", "org/*", "--dry-run", "-q").lines
         #expect(rows == ["datasets/org/data@44444444"])
     }
 
@@ -304,7 +304,7 @@ import Testing
     /// It stood below every plan.
     @Test func whatCannotBeCheckedIsOnlySaidToWhoAsksForDetails() async throws {
         #expect(try await stage.run("rm", "org/one", "--dry-run").error.isEmpty)
-        #expect(try await stage.run("gc", "--older-than", "0d", "--dry-run").error.isEmpty)
+        #expect(try await stage.run("gc", "--unused-for", "0d", "--dry-run").error.isEmpty)
     }
 
     @Test func targetsTakeTheLeastRecentlyUsedFirst() async throws {
@@ -312,15 +312,15 @@ import Testing
         #expect(rows == ["org/one@11111111"])
         #expect(try await stage.run("gc", "--max-size", "1GB").output == "nothing to delete\n")
         #expect(try await stage.run("gc", "--free", "1B").output == "nothing to delete\n")
-        #expect(try await stage.run("gc", "--older-than", "250d", "--dry-run", "-q").lines == ["org/one@11111111"])
+        #expect(try await stage.run("gc", "--unused-for", "250d", "--dry-run", "-q").lines == ["org/one@11111111"])
     }
 
     @Test func valuesThatAreNoneAreSaidSo() async throws {
-        let age = try await stage.run("gc", "--older-than", "soon")
+        let age = try await stage.run("gc", "--unused-for", "soon")
         #expect(age.status == 2)
         #expect(
             age.error
-                == "hub: --older-than: \"soon\" is not an age\n     write it like 30d, 2w, 1mo, 1y, 12h or 0d\n")
+                == "hub: --unused-for: \"soon\" is not an age\n     write it like 30d, 2w, 1mo, 1y, 12h or 0d\n")
         #expect(try await stage.run("gc", "--max-size", "big").status == 2)
         #expect(try await stage.run("gc", "--keep", "a/b/c", "--detached").status == 2)
     }

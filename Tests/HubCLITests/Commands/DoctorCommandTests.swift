@@ -132,7 +132,7 @@ import Testing
         #expect(seen.status == 1 && seen.error.isEmpty)
         #expect(seen.output.contains("damaged: file is not a database\n"))
         #expect(seen.output.contains("    hub doctor rebuild rebuilds it, keeping pins and times of use\n"))
-        let rebuilt = try await stage.run("doctor", "--rebuild", "--json")
+        let rebuilt = try await stage.run("doctor", "rebuild", "--json")
         #expect(rebuilt.status == 0 && rebuilt.error.isEmpty)
         let found = try findings(rebuilt)
         #expect(found["catalog.rebuilt"]?["fixed"]?.string?.contains("1 pin, ") == true)
@@ -150,10 +150,10 @@ import Testing
         #expect(try await stage.run("pull", "-q", "org/tiny").status == 0)
         try damage()
         let requests = stage.hub.requests.count
-        let result = try await stage.run("doctor", "--rebuild", "--offline", "--json")
+        let result = try await stage.run("doctor", "rebuild", "--offline", "--json")
         #expect(result.status == 0 && stage.hub.requests.count == requests)
         #expect(try findings(result)["catalog.not_asked"]?["count"]?.int == 1)
-        let quiet = try await stage.run("doctor", "--rebuild", "--offline", "-q")
+        let quiet = try await stage.run("doctor", "rebuild", "--offline", "-q")
         #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.error.contains("the network is switched off"))
         #expect(try await stage.run("pull", "--offline", "-q", "org/tiny").status == 0)
     }
@@ -161,7 +161,7 @@ import Testing
     @Test func aHubThatIsDownIsTheSame() async throws {
         #expect(try await stage.run("pull", "-q", "org/tiny").status == 0)
         try damage()
-        let result = try await stage.run("doctor", "--rebuild", "--json", with: Stage.away)
+        let result = try await stage.run("doctor", "rebuild", "--json", with: Stage.away)
         #expect(result.status == 0)
         #expect(try findings(result)["catalog.not_asked"]?["level"]?.string == "note")
         #expect(try await stage.run("ls", "-q").output == "org/tiny\n")
@@ -170,7 +170,7 @@ import Testing
     @Test func fixMakesADamagedCatalogAgain() async throws {
         #expect(try await stage.run("pull", "-q", "org/tiny").status == 0)
         try damage()
-        let result = try await stage.run("doctor", "--fix", "--offline", "--json")
+        let result = try await stage.run("doctor", "fix", "--offline", "--json")
         #expect(result.status == 0)
         #expect(try findings(result)["catalog.usable"]?["fixed"]?.string?.hasPrefix("rebuilt: ") == true)
         let names = try FileSystem.entries(Path.parent(stage.catalog)) ?? []

@@ -30,7 +30,7 @@ import Testing
 
     @Test func ollamaFindsAManifestAndItsBlobs() async throws {
         try await pull()
-        let result = try await stage.run("link", "ollama", "org/one-GGUF", "--quant", "Q4_K_M", "--json")
+        let result = try await stage.run("cache", "link", "ollama", "org/one-GGUF", "--quant", "Q4_K_M", "--json")
         #expect(result.status == 0, "\(result.error)")
         let document = try result.document()
         document.expectKeys("tool name path bytes action")
@@ -60,10 +60,10 @@ import Testing
         #expect(blobs.allSatisfy { $0.hasPrefix("sha256-") && $0.utf8.count == 71 }, "\(blobs)")
         // The same again changes nothing; another model under the name is refused.
         #expect(
-            try await stage.run("link", "ollama", "org/one-GGUF", "--quant", "Q4_K_M").output
+            try await stage.run("cache", "link", "ollama", "org/one-GGUF", "--quant", "Q4_K_M").output
                 == "hub/org-one-GGUF:Q4_K_M\n")
         let taken = try await stage.run(
-            "link", "ollama", "org/one-GGUF:*Q8_0*", "--name", "hub/org-one-GGUF:Q4_K_M")
+            "cache", "link", "ollama", "org/one-GGUF:*Q8_0*", "--name", "hub/org-one-GGUF:Q4_K_M")
         #expect(taken.status == 2 && taken.error.contains("ollama has another model named"))
         #expect(try FileSystem.contents(path) == bytes)
     }
@@ -71,7 +71,7 @@ import Testing
     /// What another program still uses is said, and its bytes are not counted.
     @Test func deletingFromTheCacheLeavesTheOtherName() async throws {
         try await pull()
-        #expect(try await stage.run("link", "ollama", "org/one-GGUF:q8_0").status == 0)
+        #expect(try await stage.run("cache", "link", "ollama", "org/one-GGUF:q8_0").status == 0)
         let blob = Path.join(stores.ollama, "blobs/sha256-\(ForeignStores.digest(Self.large))")
         let dry = try await stage.run("rm", "org/one-GGUF", "--dry-run")
         #expect(dry.error.contains("stay on the disk: \(blob)"), "\(dry.error)")
@@ -93,7 +93,7 @@ import Testing
         try FileSystem.createDirectories(folder)
         try FileSystem.createSymlink(blob, at: Path.join(folder, "one-Q4_K_M.gguf"))
         try FileSystem.createDirectories(stores.llamaCpp)
-        #expect(try await stage.run("link", "llama.cpp", "org/one-GGUF", "--quant", "Q8_0").status == 0)
+        #expect(try await stage.run("cache", "link", "llama.cpp", "org/one-GGUF", "--quant", "Q8_0").status == 0)
         let dry = try await stage.run("rm", "org/one-GGUF", "--dry-run").error
         #expect(dry.contains("\(folder)/one-Q4_K_M.gguf is a link to what is deleted, and breaks"), "\(dry)")
         #expect(dry.contains("stay on the disk: \(stores.llamaCpp)/org_one-GGUF_one-Q8_0.gguf"), "\(dry)")
@@ -106,7 +106,7 @@ import Testing
         try FileSystem.createDirectories(folder)
         let path = Path.join(folder, "one-Q4_K_M.gguf")
         try FileSystem.createSymlink("/nowhere/m.gguf", at: path)
-        let taken = try await stage.run("link", "lmstudio", "org/one-GGUF", "--quant", "Q4_K_M")
+        let taken = try await stage.run("cache", "link", "lmstudio", "org/one-GGUF", "--quant", "Q4_K_M")
         #expect(taken.status == 7 && taken.error.contains("is there already"), "\(taken.error)")
         #expect(FileSystem.linkText(path) == "/nowhere/m.gguf")
         #expect(try stage.listing(stores.lmStudio) == ["org", "org/one-GGUF", "org/one-GGUF/one-Q4_K_M.gguf"])
@@ -114,43 +114,43 @@ import Testing
 
     @Test func lmStudioAndLlamaCpp() async throws {
         try await pull()
-        let absent = try await stage.run("link", "lmstudio", "org/one-GGUF", "--quant", "Q4_K_M")
+        let absent = try await stage.run("cache", "link", "lmstudio", "org/one-GGUF", "--quant", "Q4_K_M")
         #expect(absent.status == 3 && absent.error.contains("LM Studio has no folder"))
         // An older home would be made the home.
         #expect(!FileSystem.exists(stage.machine("home/.cache/lm-studio")))
         try FileSystem.createDirectories(stores.lmStudio)
-        let lmStudio = try await stage.run("link", "lmstudio", "org/one-GGUF", "--quant", "Q4_K_M")
+        let lmStudio = try await stage.run("cache", "link", "lmstudio", "org/one-GGUF", "--quant", "Q4_K_M")
         #expect(lmStudio.output == "org/one-GGUF\n")
         #expect(try FileSystem.contents(Path.join(stores.lmStudio, "org/one-GGUF/one-Q4_K_M.gguf")) == Self.small)
         try FileSystem.createDirectories(stores.llamaCpp)
         let path = Path.join(stores.llamaCpp, "org_one-GGUF_one-Q8_0.gguf")
-        #expect(try await stage.run("link", "llama.cpp", "org/one-GGUF:one-Q8_0.gguf").output == "\(path)\n")
+        #expect(try await stage.run("cache", "link", "llama.cpp", "org/one-GGUF:one-Q8_0.gguf").output == "\(path)\n")
         #expect(try FileSystem.contents(path) == Self.large)
         // Other content under the name stays.
         try FileSystem.replace(path, with: Self.small)
-        let taken = try await stage.run("link", "llama.cpp", "org/one-GGUF:one-Q8_0.gguf")
+        let taken = try await stage.run("cache", "link", "llama.cpp", "org/one-GGUF:one-Q8_0.gguf")
         #expect(taken.status == 7 && taken.error.contains("is there already, with other content"))
     }
 
     @Test func whatCannotBeLinkedIsRefused() async throws {
         try await pull()
-        let several = try await stage.run("link", "ollama", "org/one-GGUF")
+        let several = try await stage.run("cache", "link", "ollama", "org/one-GGUF")
         #expect(several.status == 2 && several.error.contains("choose one of Q4_K_M, Q8_0"), "\(several.error)")
         #expect(try await stage.run("pull", "org/split-GGUF").status == 0)
-        let split = try await stage.run("link", "ollama", "org/split-GGUF")
+        let split = try await stage.run("cache", "link", "ollama", "org/split-GGUF")
         #expect(split.status == 7 && split.error.contains("split into 2 files"), "\(split.error)")
         let name = try await stage.run(
-            "link", "ollama", "org/one-GGUF", "--quant", "Q8_0", "--name", "a.b/model:tag")
+            "cache", "link", "ollama", "org/one-GGUF", "--quant", "Q8_0", "--name", "a.b/model:tag")
         #expect(name.status == 2 && name.error.contains("its namespace"))
-        #expect(try await stage.run("link", "ollama", "org/absent").status == 3)
-        #expect(try await stage.run("link", "jan", "org/one-GGUF").status == 2)
-        #expect(try await stage.run("link", "lmstudio", "org/one-GGUF", "--name", "x").status == 2)
+        #expect(try await stage.run("cache", "link", "ollama", "org/absent").status == 3)
+        #expect(try await stage.run("cache", "link", "jan", "org/one-GGUF").status == 2)
+        #expect(try await stage.run("cache", "link", "lmstudio", "org/one-GGUF", "--name", "x").status == 2)
         // Damaged content keeps its right name in the cache only.
         let blob = Path.join(
             stage.cache, "models--org--one-GGUF/blobs/\(ForeignStores.digest(Self.large))")
         try FileSystem.setMode(blob, 0o644)
         try FileDescriptor(blob, [.write]).write([1, 2, 3])
-        let damaged = try await stage.run("link", "ollama", "org/one-GGUF", "--quant", "Q8_0")
+        let damaged = try await stage.run("cache", "link", "ollama", "org/one-GGUF", "--quant", "Q8_0")
         #expect(damaged.status == 7 && damaged.error.contains("is not what its name says"))
     }
 }

@@ -201,7 +201,7 @@ import Testing
         #expect(try await used() == [true, true, true, false, false, false])
         for (number, name) in names.enumerated() { try read(name, at: later + Double(number) * 300) }
         #expect(try await used() == [false, false, false, false, false, true], "of the last hub has noted nothing")
-        let plan = try await stage.run("gc", "--older-than", "0d", "--dry-run", "--json").document().objects("plan")
+        let plan = try await stage.run("gc", "--unused-for", "0d", "--dry-run", "--json").document().objects("plan")
         #expect(plan.first?["id"]?.string == "org/a" && plan.last?["id"]?.string == "org/f")
     }
 

@@ -55,11 +55,11 @@ import Testing
         let (before, trash) = (try contents(stage.cache), try contents(stage.cache + "-trash"))
         let inode = try FileSystem.status(stage.cache)?.inode
         let place = stage.machine("elsewhere/hub")
-        let refused = try await stage.run("mv", place)
+        let refused = try await stage.run("cache", "mv", place)
         #expect(refused.status == 2 && refused.output.contains("move from \(stage.cache) to \(place)"))
-        #expect(try await stage.run("mv", place, "--dry-run").status == 0)
+        #expect(try await stage.run("cache", "mv", place, "--dry-run").status == 0)
         #expect(try FileSystem.linkStatus(stage.cache)?.inode == inode)
-        let moved = try await stage.run("mv", place, "--yes", "--json")
+        let moved = try await stage.run("cache", "mv", place, "--yes", "--json")
         #expect(moved.status == 0, "\(moved.error)")
         let document = try moved.document()
         document.expectKeys("moved_bytes path")
@@ -68,13 +68,13 @@ import Testing
         #expect(try FileSystem.status(place)?.inode == inode)
         try await expectMoved(to: place, before, trash)
         #expect(try await stage.run("trash", "restore", "org/old").status == 0)
-        let again = try await stage.run("mv", place, "--yes")
+        let again = try await stage.run("cache", "mv", place, "--yes")
         #expect(again.status == 2 && again.error.contains("there already"))
         // Back over the link, which must not be followed.
-        let back = try await stage.run("mv", stage.cache, "--yes")
+        let back = try await stage.run("cache", "mv", stage.cache, "--yes")
         #expect(back.status == 2 && back.error.contains("is a link to the cache"), "\(back.error)")
         try FileSystem.remove(stage.cache)
-        #expect(try await stage.run("mv", stage.cache, "--yes", with: ["HF_HUB_CACHE": place]).status == 0)
+        #expect(try await stage.run("cache", "mv", stage.cache, "--yes", with: ["HF_HUB_CACHE": place]).status == 0)
         #expect(try FileSystem.linkStatus(stage.cache)?.inode == inode && FileSystem.linkText(place) == stage.cache)
     }
 
@@ -94,7 +94,7 @@ import Testing
         let gate = stage.hub.hold("^GET .*large", after: 2 << 20, on: .cdn)
         let begun = try stage.start("pull", "org/large", "--connections", "1")
         try await gate.reached()
-        let inUse = try await stage.run("mv", disk("hf/hub"), "--yes")
+        let inUse = try await stage.run("cache", "mv", disk("hf/hub"), "--yes")
         #expect(inUse.status == 6 && inUse.error.contains("org/large is being downloaded"), "\(inUse.error)")
         #expect(FileSystem.linkText(stage.cache) == nil)
         begun.killHard()
@@ -102,7 +102,7 @@ import Testing
         gate.release()
         let trash = try contents(stage.cache + "-trash")
         let maps = try stage.listing(stage.cache).filter { $0.hasSuffix(".hub.map.incomplete") }
-        let moved = try await stage.run("mv", disk("hf/hub"), "--yes")
+        let moved = try await stage.run("cache", "mv", disk("hf/hub"), "--yes")
         #expect(moved.status == 0, "\(moved.error)")
         #expect(
             moved.output.hasSuffix("\nthe cache is in \(disk("hf/hub")) now\n\(disk("hf/hub"))\n"),
@@ -128,12 +128,12 @@ import Testing
         try FileSystem.createDirectories(taken)
         try FileSystem.replace(Path.join(taken, "mine"), with: [1])
         for folder in [taken, stage.cache, Path.join(stage.cache, "below"), Path.parent(stage.cache)] {
-            let result = try await stage.run("mv", folder, "--yes")
+            let result = try await stage.run("cache", "mv", folder, "--yes")
             #expect(result.status == 2, "\(folder): \(result.error)")
         }
         #expect(try stage.listing(taken) == ["mine"] && FileSystem.linkText(stage.cache) == nil)
         #expect(
-            try await stage.run("mv", stage.machine("x"), "--yes", with: ["HF_HUB_CACHE": "/nowhere"]).status == 3)
+            try await stage.run("cache", "mv", stage.machine("x"), "--yes", with: ["HF_HUB_CACHE": "/nowhere"]).status == 3)
     }
 
     #if os(Linux)
@@ -168,7 +168,7 @@ import Testing
                 break
             }
             killed += 1
-            let again = try await stage.run("mv", place, "--yes")
+            let again = try await stage.run("cache", "mv", place, "--yes")
             // Killed after its last step, it is done.
             #expect(
                 again.status == 0 || again.error.contains("the cache is there already"),

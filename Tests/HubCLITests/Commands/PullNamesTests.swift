@@ -51,7 +51,7 @@ import Testing
         _ = try await files("org/odd", "--format", "all")
         let path = try await stage.run("path", "org/odd:[x].txt")
         #expect(path.status == 0 && path.output.hasSuffix("/[x].txt\n"))
-        for words in [["warm", "org/odd:[x].txt", "--json"], ["verify", "org/odd:[x].txt", "--json"]] {
+        for words in [["cache", "warm", "org/odd:[x].txt", "--json"], ["verify", "org/odd:[x].txt", "--json"]] {
             let result = try await stage.run(words)
             #expect(result.status == 0 && !result.output.contains("\"x.txt\""), "\(words): \(result.output)")
         }

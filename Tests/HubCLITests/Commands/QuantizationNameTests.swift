@@ -99,7 +99,7 @@ import Testing
     @Test func twoChoicesAreOneTooMany() async throws {
         for words in [
             ["pull", "org/gguf:Q4_0", "--quant", "Q8_0"], ["lock", "org/gguf:Q4_0", "--format", "gguf"],
-            ["try", "org/gguf:Q4_0", "--file", "tiny-Q8_0.gguf"],
+            ["try", "org/gguf:Q4_0", "--gguf", "tiny-Q8_0.gguf"],
         ] {
             let result = try await stage.run(words, with: variables)
             #expect(result.status == 2 && result.error.contains("leave out one of the two"), "\(result.error)")
@@ -141,7 +141,7 @@ import Testing
         let sizes = try ["README.md", "tiny-Q4_0.gguf", "tiny-Q8_0.gguf"].map {
             try #require(try FileSystem.status("\(snapshot)/\($0)")).size
         }
-        #expect(try await document("warm", "org/gguf:q4_0", "--wait")["bytes"]?.int == sizes[0] + sizes[1])
+        #expect(try await document("cache", "warm", "org/gguf:q4_0", "--wait")["bytes"]?.int == sizes[0] + sizes[1])
         #expect(try await document("verify", "--full", "org/gguf:Q4_0").objects("models")[0]["checked"]?.int == 2)
         let archive = stage.machine("a.tar")
         let exported = try await document("export", "org/gguf:q4_0", "-o", archive)
@@ -163,7 +163,7 @@ import Testing
         let gone = try await run("path", "org/gguf:Q4_0")
         #expect(gone.status == 3 && gone.error.contains("hub pull org/gguf:Q4_0 downloads it"))
         #expect(try await run("export", "org/gguf:Q4_0", "-o", stage.machine("b.tar")).status == 3)
-        #expect(try await run("warm", "org/gguf:Q4_0").status == 3)
+        #expect(try await run("cache", "warm", "org/gguf:Q4_0").status == 3)
         #expect(try await run("rm", "org/gguf:Q4_0", "--yes").status == 3)
         #expect(try await stage.path("org/gguf:Q8_0") == "\(snapshot)/tiny-Q8_0.gguf")
     }

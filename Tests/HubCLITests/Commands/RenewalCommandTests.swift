@@ -67,7 +67,7 @@ import Testing
         }
         #expect(server.renewals.count == 3)
         // What does not ask the Hub asks nobody.
-        for words in [["ls"], ["path", "org/hidden"], ["search", "hidden", "--offline"], ["auth", "list"]] {
+        for words in [["ls"], ["path", "org/hidden"], ["search", "hidden", "--offline"], ["auth", "ls"]] {
             try stage.machine.write("hf/token", old.access)
             try FileSystem.setMode(stage.machine("hf/token"), 0o600)
             #expect(try await stage.run(words).status == 0)
@@ -85,7 +85,7 @@ import Testing
                 && result.error
                     == "hub: the sign-in oauth-ada has ended\n     sign in again: hub auth login --device, or --browser\n"
         )
-        #expect(try await stage.run("auth", "list").output.contains("(over)"))
+        #expect(try await stage.run("auth", "ls").output.contains("(over)"))
         try await stage.signIn()
         #expect(try await stage.run("auth", "whoami", "-q").output == "ada\n")
     }

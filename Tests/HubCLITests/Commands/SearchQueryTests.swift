@@ -120,7 +120,7 @@ import Testing
                 && said.error.firstMatch(of: Self.fitting) != nil)
         #expect(try await stage.run("search", "org", "--fits", "--json").document()["left_out"]?.int == 1)
         #expect(
-            try await stage.run("search", "org", "--max-size", "1TB").error
+            try await stage.run("search", "org", "--smaller-than", "1TB").error
                 == "hub: 1 model skipped: size unknown\n")
         #expect(
             try await stage.run("search", "org", "--max-params", "1T", "--offline").error.hasSuffix(

@@ -112,7 +112,7 @@ import Testing
             ["id": .string("org/m\(number)"), "downloads": .int(Int64(100 - number)), "usedStorage": 5000]
         }
         let stage = try stage(page: 1, models)
-        let result = try await stage.run("search", "--max-size", "1kB")
+        let result = try await stage.run("search", "--smaller-than", "1kB")
         #expect(result.status == 0 && result.output.isEmpty)
         #expect(
             result.error == """

@@ -28,7 +28,7 @@ import Testing
     @Test func itSaysHowItIsUsedAndAnswers() async throws {
         let stage = try Stage.withModel()
         #expect(try await stage.run("pull", "org/tiny", "-q").status == 0)
-        let server = try stage.start("serve", "--api")
+        let server = try stage.start("serve", "api")
         try await server.wait(forText: "may ask\n")
         let text = try await server.wait(forText: "export OPENAI_BASE_URL=")
         let address = String(text.prefix { $0 != "\n" })
@@ -50,7 +50,7 @@ import Testing
         let stage = try Stage.withModel()
         #expect(try await stage.run("pull", "org/tiny", "-q").status == 0)
         let server = try stage.start(
-            "serve", "--api", with: ["HF_HOME": stage.machine("mine"), "HUB_CACHE_PATH": stage.cache])
+            "serve", "api", with: ["HF_HOME": stage.machine("mine"), "HUB_CACHE_PATH": stage.cache])
         let address = String(try await server.wait(forText: "export OPENAI").prefix { $0 != "\n" })
         let models = try await HTTPClient.get("\(address)/v1/models").json()["data"]?.array
         #expect(models?.map { $0["id"]?.string } == ["org/tiny"])
@@ -63,7 +63,7 @@ import Testing
     @Test func theMirrorAndTheAPIShareAPort() async throws {
         let stage = try Stage.withModel()
         #expect(try await stage.run("pull", "org/tiny", "-q").status == 0)
-        let server = try stage.start("serve", "--all", "--json")
+        let server = try stage.start("serve", "all", "--json")
         let document = try JSON.parse(try await server.wait(forText: "}\n"))
         let address = try #require(document["address"]?.string)
         #expect(document["needs_key"] == false && document["upstream"]?.string == stage.hub.endpoint)
@@ -81,7 +81,7 @@ import Testing
         #expect(try await stage.run("pull", "org/tiny", "-q").status == 0)
         let digest = ContentHasher.digest(of: Array("sesame".utf8), like: .sha256("")).hex
         try FileSystem.replace(stage.machine("keys"), with: Array("# ours\n\(digest)\n".utf8))
-        let server = try stage.start("serve", "--api", "--api-key-file", "keys", "--log", "log")
+        let server = try stage.start("serve", "api", "--api-key-file", "keys", "--log", "log")
         try await server.wait(forText: "stops it\n")
         let address = String(try await server.wait(forText: "export OPENAI").prefix { $0 != "\n" })
         for (key, status) in [(String?.none, 401), ("open", 401), (digest, 401), ("sesame", 200)] {
@@ -96,12 +96,12 @@ import Testing
     @Test func whatDoesNotGoTogetherIsExit2() async throws {
         let stage = try Stage()
         let cases: [([String], String)] = [
-            (["--idle", "1m"], "--idle needs --api"),
-            (["--api", "models"], "--api answers with the models of the cache, not of a folder"),
-            (["--api", "--host", "0.0.0.0"], "0.0.0.0 can be reached by others, and the API has no key"),
-            (["--api", "--ttl", "1m"], "--ttl needs --mirror"),
-            (["--api", "--models", "a//b"], "a//b"),
-            (["--api", "--exact", "--fast"], "--exact"),
+            (["--idle", "1m"], "--idle is not a flag of hub serve hub"), (["page", "--idle", "1m"], "--idle is about the API"),
+            (["api", "models"], "hub serve api does not know \"models\""),
+            (["api", "--host", "0.0.0.0"], "0.0.0.0 can be reached by others, and the API has no key"),
+            (["api", "--ttl", "1m"], "--ttl is about the mirror"),
+            (["api", "--models", "a//b"], "a//b"),
+            (["api", "--exact", "--fast"], "--exact"),
         ]
         for (words, message) in cases {
             let result = try await stage.run(["serve"] + words)

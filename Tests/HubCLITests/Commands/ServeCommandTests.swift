@@ -182,26 +182,26 @@ import Testing
     @Test func flagsThatDoNotGoTogetherAreExit2() async throws {
         try FileSystem.replace(stage.machine("empty"), with: Array("# none\n".utf8))
         let cases: [([String], String)] = [
-            (["--mirror", "models"], "--mirror serves the cache, not a folder"),
-            (["--ttl", "1m"], "--ttl needs --mirror"),
-            (["--mirror", "--auth-file", "x"], "--auth-file needs --auth own"),
-            (["--mirror", "--auth", "own"], "--auth own needs a token"),
-            (["--mirror", "--auth", "own", "--auth-file", "empty"], "empty holds no token"),
-            (["--mirror", "--auth", "forward", "--offline"], "--auth forward asks the Hub about each client"),
-            (["--mirror", "--host", "0.0.0.0"], "--auth is missing"),
-            (["--mirror", "--host", "0.0.0.0", "--auth", "none"], "0.0.0.0 can be reached by others"),
+            (["mirror", "models"], "hub serve mirror does not know \"models\""),
+            (["--ttl", "1m"], "--ttl is not a flag of hub serve hub"),
+            (["mirror", "--auth-file", "x"], "--auth-file needs --auth own"),
+            (["mirror", "--auth", "own"], "--auth own needs a token"),
+            (["mirror", "--auth", "own", "--auth-file", "empty"], "empty holds no token"),
+            (["mirror", "--auth", "forward", "--offline"], "--auth forward asks the Hub about each client"),
+            (["mirror", "--host", "0.0.0.0"], "--auth is missing"),
+            (["mirror", "--host", "0.0.0.0", "--auth", "none"], "0.0.0.0 can be reached by others"),
             (
-                ["--mirror", "--trust-proxy", "127.0.0.1"],
+                ["mirror", "--trust-proxy", "127.0.0.1"],
                 "by a proxy this server can be reached by others, and --auth"
             ),
             (["models", "--trust-proxy", "127.0.0.1"], "can be reached by others, and no token is set"),
             (["--trust-proxy", "proxy.test"], "proxy.test is not an IP address"),
             (["--host", "0.0.0.0"], "0.0.0.0 can be reached by others, and no token is set"),
             (
-                ["--mirror", "--port", "7999", "--upstream", "http://localhost:7999"],
+                ["mirror", "--port", "7999", "--upstream", "http://localhost:7999"],
                 "http://localhost:7999 is this mirror itself"
             ),
-            (["a", "b"], "unexpected \"b\""),
+            (["a", "b"], "unexpected argument \"b\""),
         ]
         for (words, message) in cases {
             let result = try await stage.run(["serve"] + words)
@@ -253,7 +253,7 @@ import Testing
         let stage = try Stage { root in
             for kind in ["datasets", "spaces"] { try ModelRepository.tiny("\(kind)/org/tiny", in: root) }
         }
-        let server = try stage.start("serve", "--mirror")
+        let server = try stage.start("serve", "mirror")
         let address = try await address(of: server)
         for kind in ["datasets", "spaces"] {
             let file = try await HTTPClient.get("\(address)/\(kind)/org/tiny/resolve/main/sub/dir/vocab.txt")

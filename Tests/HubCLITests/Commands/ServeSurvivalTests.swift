@@ -40,7 +40,7 @@ import Testing
     @Test func aFileThatIsCutFailsItsModelAlone() async throws {
         let stage = try stage()
         #expect(try await stage.run("pull", "org/tiny", "org/other", "-q").status == 0)
-        let server = try stage.start("serve", "--api")
+        let server = try stage.start("serve", "api")
         let address = try await address(server)
         for model in ["org/tiny", "org/other"] { #expect(try await chat(address, model).status == 200) }
         let blob = try #require(
@@ -64,7 +64,7 @@ import Testing
 
     /// Signals as faults raise them. Whoever comes meanwhile waits for the answer; the process, its address and its place in
     /// the system stay.
-    @Test(arguments: [["serve", "--api"], ["serve"], ["serve", "--mirror"]]) func aCrashIsARestart(words: [String])
+    @Test(arguments: [["serve", "api"], ["serve"], ["serve", "mirror"]]) func aCrashIsARestart(words: [String])
         async throws
     {
         let stage = try Stage.withModel()
@@ -93,7 +93,7 @@ import Testing
 
     @Test func whoeverStopsItAfterACrashStopsIt() async throws {
         let stage = try Stage.withModel()
-        let server = try stage.start("serve", "--api")
+        let server = try stage.start("serve", "api")
         let address = try await address(server)
         server.send(SIGSEGV)
         try await server.wait(forText: "and starts again\n")

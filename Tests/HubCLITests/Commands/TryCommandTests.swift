@@ -278,7 +278,7 @@ extension JSONObject {
         // Prompted too: never a wrong answer.
         for words in [["ROMEO:", "-q"], ["--embed", "x"], ["--perplexity", try Fixtures.path("heldout.txt")]] {
             let used = try await stage.run(["try", place.path] + words)
-            #expect(used.status == 7 && used.output.isEmpty && used.error == result.error, "\(words)")
+            #expect(used.status == 7 && used.output.isEmpty && used.error.hasSuffix(result.error), "\(words)")
         }
     }
 }

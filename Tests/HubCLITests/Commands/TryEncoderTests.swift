@@ -218,8 +218,8 @@ import Testing
                 "hub try "
             ),
             (masked.path, ["x [MASK]", "--dimensions", "4"], "--dimensions is about vectors", "hub try "),
-            (reranker, query + ["--prompt-name", "query"], "--prompt-name is about vectors", "hub try "),
-            (masked.path, query, "--query is for rerankers and embedding models", "--task feature-extraction"),
+            (reranker, query + ["--prompt-name", "query"], "--prompt-name is about vectors", "hub rank "),
+            (masked.path, query, "only rerankers and embedding models rank texts", "--task feature-extraction"),
             (classifier.path, query, "gives texts labels", "'I like it.'"),
             (tokens.path, query, "gives the tokens of a text labels", "'Anna lives in Lisbon.'"),
             (decoder, query, "continues texts", "'Once upon a time'"),
@@ -227,8 +227,8 @@ import Testing
                 decoder, ["x", "--labels", "a,b"], "--labels is for models for natural language inference",
                 "hub try "
             ),
-            (classifier.path, ["x", "--task", "fill-mask"], "--task fill-mask does not fit", "hub try "),
-            (reranker, ["--texts", place("texts.txt")], "--texts needs --query", "--query 'Who wrote Hamlet?'"),
+            (classifier.path, ["x", "--task", "fill-mask"], "--task fill-mask does not fit", "hub classify "),
+            (reranker, ["--texts", place("texts.txt")], "--texts needs --query", "'Who wrote Hamlet?' --texts FILE"),
         ]
         for (model, words, message, advice) in cases {
             let result = try await stage.run(["try", model] + words)

@@ -150,10 +150,10 @@ import Testing
 
     @Test func oneGGUFFileOfAFolderIsMeant() async throws {
         let folder = try Fixtures.path("tiny-shakespeare-gguf")
-        let document = try await stage.run("try", folder, "--file", "model-q8_0.gguf", "--inspect", "--json")
+        let document = try await stage.run("try", folder, "--gguf", "model-q8_0.gguf", "--inspect", "--json")
             .document()
         #expect(document["path"]?.string == folder + "/model-q8_0.gguf" && document["dtype"]?.string == "Q8_0")
-        let missing = try await stage.run("try", folder, "--file", "nope.gguf")
+        let missing = try await stage.run("try", folder, "--gguf", "nope.gguf")
         #expect(missing.status == 3)
         #expect(
             missing.error == """
@@ -168,14 +168,14 @@ import Testing
         for name in ["model-f16.gguf", "model-q8_0.gguf"] {
             try repository.write(name, Fixtures.bytes("tiny-shakespeare-gguf/\(name)"))
         }
-        let words = ["try", "org/many", "--file", "model-f16.gguf", "--inspect", "--json", "--yes"]
+        let words = ["try", "org/many", "--gguf", "model-f16.gguf", "--inspect", "--json", "--yes"]
         #expect(try await stage.run(words).document()["dtype"]?.string == "F16")
         let snapshot = try await stage.path("org/many")
         #expect(try FileSystem.entries(snapshot) == ["model-f16.gguf"])
         // Another one of the same model is fetched beside it.
-        let other = ["try", "org/many", "--file", "model-q8_0.gguf", "--inspect", "--json", "--yes"]
+        let other = ["try", "org/many", "--gguf", "model-q8_0.gguf", "--inspect", "--json", "--yes"]
         #expect(try await stage.run(other).document()["dtype"]?.string == "Q8_0")
-        #expect(try await stage.run("try", "org/many", "--file", "no.gguf", "--yes").status == 3)
+        #expect(try await stage.run("try", "org/many", "--gguf", "no.gguf", "--yes").status == 3)
     }
 
     // MARK: Vectors
@@ -227,7 +227,7 @@ import Testing
     @Test func whatDoesNotEmbedSaysSo() async throws {
         let result = try await stage.run("try", folder, "--embed", "x")
         #expect(result.status == 7 && result.output.isEmpty)
-        #expect(result.error.hasPrefix("hub: tiny-shakespeare does not embed: it has no modules.json"))
+        #expect(result.error.contains("hub: tiny-shakespeare does not embed: it has no modules.json"))
         for flag in ["--chat", "--logits"] {
             let text = try await stage.run("try", encoder, "x", flag)
             #expect(text.status == 2 && text.error.contains("\(flag) is for models that generate"), "\(text.error)")

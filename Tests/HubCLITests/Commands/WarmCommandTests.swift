@@ -27,14 +27,14 @@ import Testing
             "models--org--one", commit: commit("1"), files: ["model.safetensors": text, "config.json": "{}"])
         let weights = try #require(FileSystem.resolved(snapshot + "/model.safetensors"))
         let isEvicted = try evict(weights)
-        let first = try await stage.run("warm", "org/one", "--wait", "--json").document()
+        let first = try await stage.run("cache", "warm", "org/one", "--wait", "--json").document()
         first.expectKeys("bytes already_bytes")
         #expect(first["bytes"]?.int == 1_600_002)
         if isEvicted { #expect(try #require(first["already_bytes"]?.int) <= 2) }
         #expect(try residentBytes(weights) == 1_600_000)
-        let second = try await stage.run("warm", "org/one", "--wait", "--json").document()
+        let second = try await stage.run("cache", "warm", "org/one", "--wait", "--json").document()
         #expect(second["already_bytes"]?.int == 1_600_002)
-        #expect(try await stage.run("warm", "org/one").output == "org/one: all 1.6 MB are in memory\n")
+        #expect(try await stage.run("cache", "warm", "org/one").output == "org/one: all 1.6 MB are in memory\n")
         #expect(stage.hub.requests.isEmpty)
     }
 
@@ -42,13 +42,13 @@ import Testing
         let stage = try Stage()
         let snapshot = try stage.plant(
             "models--org--one", commit: commit("1"), files: ["a-Q4.gguf": "aaaa", "b-Q8.gguf": "bbbbbb"])
-        #expect(try await stage.run("warm", "org/one:*Q8*", "--json").document()["bytes"]?.int == 6)
-        #expect(try await stage.run("warm", snapshot, "--json").document()["bytes"]?.int == 10)
-        let absent = try await stage.run("warm", "org/one:*Q5*")
+        #expect(try await stage.run("cache", "warm", "org/one:*Q8*", "--json").document()["bytes"]?.int == 6)
+        #expect(try await stage.run("cache", "warm", snapshot, "--json").document()["bytes"]?.int == 10)
+        let absent = try await stage.run("cache", "warm", "org/one:*Q5*")
         #expect(absent.status == 3 && absent.error.hasPrefix("hub: org/one:*Q5* has no files that match\n"))
-        let model = try await stage.run("warm", "org/two")
+        let model = try await stage.run("cache", "warm", "org/two")
         #expect(model.status == 3 && model.error.contains("     hub pull org/two downloads it\n"))
-        #expect(try await stage.run("warm", "./nowhere").status == 3)
+        #expect(try await stage.run("cache", "warm", "./nowhere").status == 3)
     }
 
     /// What describes the model comes first, training states never, and two names of one file once.
@@ -76,7 +76,7 @@ import Testing
         try FileSystem.replace(weights, with: [UInt8](repeating: 7, count: 1 << 20))
         try FileSystem.setMode(weights, 0o644)
         try other.own(folder("home"))
-        let words = other.words(try BuiltProduct.path(), ["warm", folder.path, "--wait", "--json"])
+        let words = other.words(try BuiltProduct.path(), ["cache", "warm", folder.path, "--wait", "--json"])
         let isEvicted = try evict(weights)
         let result = try await RunningProcess.run(
             words[0], Array(words.dropFirst()),

@@ -22,7 +22,7 @@ import Testing
     }
 
     private func why(_ words: String...) async throws -> JSONObject {
-        let result = try await stage.run(["why"] + words + ["--json"])
+        let result = try await stage.run(["cache", "du"] + words + ["--json"])
         #expect(result.status == 0, "\(result.error)")
         return try result.document()
     }
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func nothingIsThere() async throws {
-        #expect(try await stage.run("why").output == "no store of models was found\n")
+        #expect(try await stage.run("cache", "du").output == "no store of models was found\n")
         let document = try await why()
         document.expectKeys("stores models duplicate_bytes suggestions")
         #expect(document.objects("stores").isEmpty && document["duplicate_bytes"]?.int == 0)
@@ -59,7 +59,7 @@ import Testing
         #expect(try model("llama3.2:1b", in: document).strings("stores") == ["ollama"])
         #expect(try model("other/one", in: document).strings("stores") == ["llama.cpp"])
         #expect(try model("mine", in: document)["bytes"]?.int ?? 0 >= mebibyte)
-        let text = try await stage.run("why").output
+        let text = try await stage.run("cache", "du").output
         #expect(text.contains("2.1 MB are held more than once"))
         #expect(text.contains("hub rm org/shared-GGUF"))
         #expect(stage.hub.requests.isEmpty)
@@ -87,7 +87,7 @@ import Testing
         let document = try await why(folder)
         #expect(document.objects("stores").compactMap { $0["bytes"]?.int } == [2 * mebibyte])
         #expect(document["duplicate_bytes"]?.int == mebibyte)
-        #expect(try await stage.run("why", "./nowhere").status == 3)
+        #expect(try await stage.run("cache", "du", "./nowhere").status == 3)
         // A folder around other stores counts only what is not theirs.
         try stores.addLMStudio("x/y", "z.gguf", weights)
         let all = try await why(stage.machine.path)

@@ -45,7 +45,7 @@ private enum NoProc {
 
     @Test func whatCannotBeCheckedIsSaid() async throws {
         try stage.plant("models--org--tiny", commit: commit("1"), files: ["config.json": "{}"])
-        let result = try await hub("gc --older-than 0d --dry-run")
+        let result = try await hub("gc --unused-for 0d --dry-run")
         #expect(result.status == 0)
         #expect(result.error.contains("/proc is not mounted: cannot check which files other programs have open"))
         #expect(result.error.split(separator: "/proc").count == 2, "\(result.error)")

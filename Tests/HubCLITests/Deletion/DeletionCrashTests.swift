@@ -134,7 +134,7 @@ import Testing
     /// The blobs cannot be locked, so refs and snapshot go and the command fails. When that is put right, the same command
     /// deletes the rest.
     @Test(arguments: [
-        ["gc", "--older-than", "0d", "--yes"], ["rm", "org/one", "--yes"], ["rm", "org/one@1111111", "--yes"],
+        ["gc", "--unused-for", "0d", "--yes"], ["rm", "org/one", "--yes"], ["rm", "org/one@1111111", "--yes"],
         ["rm", "org/one@1111111", "--yes", "--trash"],
     ])
     func afterAFaultTheSameCommandDeletesTheRest(words: [String]) async throws {

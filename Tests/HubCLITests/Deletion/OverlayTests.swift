@@ -49,7 +49,7 @@ import Testing
             #expect(old.status == 0 && old.output.contains("5 B freed"), "\(old.output)\(old.error)")
             #expect(try stage.listing("\(cache)/models--org--two/snapshots").count == 3)
             #expect(try FileSystem.entries("\(cache)/models--org--two/blobs")?.count == 2)
-            let all = try await run(["gc", "--older-than", "0d", "--yes"])
+            let all = try await run(["gc", "--unused-for", "0d", "--yes"])
             #expect(all.status == 0 && all.output.contains("20 B freed"), "\(all.output)\(all.error)")
             #expect(try FileSystem.entries(cache)?.filter { !$0.hasPrefix(".") } == [])
             #expect(try await run(["ls", "-q"]).output.isEmpty)

@@ -19,7 +19,7 @@ import Testing
     /// What a rule that takes everything leaves.
     private func protected(_ home: String? = nil, _ variables: [String: String] = [:]) async throws -> [String] {
         let variables = variables.merging(home.map { ["HF_HOME": $0] } ?? [:]) { $1 }
-        let result = try await stage.run("gc", "--older-than", "0d", "--dry-run", "--json", with: variables)
+        let result = try await stage.run("gc", "--unused-for", "0d", "--dry-run", "--json", with: variables)
         #expect(result.status == 0, "\(result.error)")
         return try result.document().objects("protected").compactMap { $0["id"]?.string }
     }
@@ -50,7 +50,7 @@ import Testing
         #expect(try await protected() == ["org/one"])
         try FileSystem.removeTree(Path.join(old, "hub/.locks"))
         #expect(try await protected() == ["org/one"])
-        #expect(try await stage.run("gc", "--older-than", "0d", "--yes").status == 0)
+        #expect(try await stage.run("gc", "--unused-for", "0d", "--yes").status == 0)
         #expect(try await stage.run("ls", "-q").lines == ["org/one"])
         #expect(try await stage.run("unpin", "org/one").status == 0)
         #expect(try await protected().isEmpty)
@@ -94,7 +94,7 @@ import Testing
             if let logBefore { try FileSystem.replace(log, with: logBefore) }
         }
         try await lose("pin", "org/one")
-        let result = try await stage.run("gc", "--older-than", "0d", "--yes")
+        let result = try await stage.run("gc", "--unused-for", "0d", "--yes")
         #expect(result.status == 0)
         #expect(
             result.error.contains("lost changes of pins; they were restored from its backup"), "\(result.error)")
@@ -124,7 +124,7 @@ import Testing
             for room in [0, 1, 2, 4, 16] {
                 try await copy(stage.machine("hf"), home)
                 try fill(disk, leaving: room * 4096)
-                for words in [["rm", "org/one"], ["gc", "--older-than", "0d"]] {
+                for words in [["rm", "org/one"], ["gc", "--unused-for", "0d"]] {
                     let result = try await stage.run(words + ["--yes"], with: variables)
                     #expect(result.status == 0, "\(room) \(words): \(result.error)")
                     #expect(result.output.hasSuffix(" freed\n"), "\(room) \(words): \(result.output)")

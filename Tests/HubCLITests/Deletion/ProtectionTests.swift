@@ -22,7 +22,7 @@ import Testing
         #expect(
             refused.error.contains(
                 "hub: org/one@11111111 is pinned: for the paper\n     run hub unpin org/one@11111111 first\n"))
-        let swept = try await stage.run("gc", "--older-than", "0d", "--yes", "--json")
+        let swept = try await stage.run("gc", "--unused-for", "0d", "--yes", "--json")
         #expect(swept.status == 0)
         let entry = try #require(try swept.document().objects("protected").first)
         #expect(entry["id"]?.string == "org/one" && entry["reason"]?.string == "pinned")
@@ -83,9 +83,9 @@ import Testing
         }
         try FileSystem.replace(stage.catalog, with: Array("garbage".utf8))
         for words in [
-            ["gc", "--older-than", "0d", "--yes"], ["gc", "--max-size", "0B", "--yes", "--trash"],
-            ["gc", "--older-than", "0d", "--yes", "--json"], ["gc", "--plain"],
-            ["gc", "--older-than", "0d", "-n"],
+            ["gc", "--unused-for", "0d", "--yes"], ["gc", "--max-size", "0B", "--yes", "--trash"],
+            ["gc", "--unused-for", "0d", "--yes", "--json"], ["gc", "--plain"],
+            ["gc", "--unused-for", "0d", "-n"],
         ] {
             let result = try await RunningProcess.run(BuiltProduct.path(), words, environment: stage.environment)
             #expect(result.status == 6, "\(words)")

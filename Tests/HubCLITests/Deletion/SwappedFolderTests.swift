@@ -28,7 +28,7 @@ import Testing
         Way(words: ["rm", "org/one", "--yes"], folders: all),
         Way(words: ["rm", "org/one@main", "--yes"], folders: all + ["\(one)/.no_exist", "\(one)/trees"]),
         Way(words: ["rm", "org/one:sub/*", "--yes"], folders: Array(all.dropLast())),
-        Way(words: ["gc", "--older-than", "0d", "--orphans", "--yes"], folders: all + ["hub/blobs/ab"]),
+        Way(words: ["gc", "--unused-for", "0d", "--orphans", "--yes"], folders: all + ["hub/blobs/ab"]),
         Way(words: toTrash, folders: all),
         Way(
             words: ["trash", "restore", "org/one@main"],
@@ -44,7 +44,7 @@ import Testing
                 "local/.cache/huggingface/download/sub",
             ], first: [["pull", "org/m", "--local-dir", "hf/local", "-q"]]),
         Way(
-            words: ["doctor", "--fix"],
+            words: ["doctor", "fix"],
             folders: ["\(one)/refs", "\(one)/blobs", "\(one)/trees", "xet/server", "xet/server/chunk_cache"]),
     ]
 

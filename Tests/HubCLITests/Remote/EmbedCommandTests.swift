@@ -12,7 +12,7 @@ import Testing
         let stage = try RemoteStage()
         let place = try TemporaryFolder("texts")
         let file = try place.write("texts.json", Array(#"["abc", "d"]"#.utf8))
-        let result = try await stage.run("embed", Self.model, "hello", "--file", file, "--provider", "hf", "--json")
+        let result = try await stage.run("embed", Self.model, "hello", "--texts", file, "--provider", "hf", "--json")
         #expect(result.status == 0)
         let document = try result.document()
         document.expectKeys("model provider dimensions embeddings")
@@ -30,7 +30,7 @@ import Testing
         let stage = try RemoteStage()
         let lines = (1...33).map { String(repeating: "x", count: $0) }
         let document = try await stage.run(
-            "embed", Self.model, "--file", "-", "--json", "--provider", "hf", input: lines.joined(separator: "\n")
+            "embed", Self.model, "--texts", "-", "--json", "--provider", "hf", input: lines.joined(separator: "\n")
         ).document()
         let first = (document["embeddings"]?.array ?? []).map { $0.array?.first?.double }
         #expect(first == (1...33).map(Double.init) && stage.calls.count > 1)

@@ -29,7 +29,7 @@ import Testing
         _ = try await stage.run("chat", "--provider", second.server.address, "m", "Hi")
         #expect(second.calls.last.map { $0.headers["Authorization"] == nil } == true)
 
-        let list = try await stage.run("auth", "list", "--json").document()
+        let list = try await stage.run("auth", "ls", "--json").document()
         #expect(list["providers"]?.array?.map { $0["provider"]?.string } == [address])
         #expect(list["providers"]?.array?.first?["key"]?.string == "own****side")
 

@@ -60,15 +60,15 @@ import Testing
             let result = try await stage.stage.run(words, with: stage.variables, terminal: .init(columns: 300))
             #expect(result.status == 0 && !result.terminal.contains("[y/N]"), "\(words): \(result.terminal)")
         }
-        let listed = try await stage.run("auth", "list", "--json").document().objects("agreements")
+        let listed = try await stage.run("auth", "ls", "--json").document().objects("agreements")
         #expect(listed.map { $0["provider"]?.string } == [router.description])
-        #expect(try await stage.run("auth", "list").output.contains("Texts may go to \(router) since "))
+        #expect(try await stage.run("auth", "ls").output.contains("Texts may go to \(router) since "))
         // Another router is another matter.
         let other = try RemoteStage()
         let count = stage.calls.count
         let elsewhere = stage.variables.merging(["HUB_INFERENCE_ENDPOINT": other.server.address]) { $1 }
         // The list names the way back for each.
-        let listedThere = try await stage.stage.run(["auth", "list"], with: elsewhere)
+        let listedThere = try await stage.stage.run(["auth", "ls"], with: elsewhere)
         #expect(listedThere.output.contains("hub auth logout --provider \(router) ends that"))
         let unasked = try await stage.stage.run(
             ["chat", RemoteStage.chat, "Hi", "--json"], with: elsewhere, terminal: .init(columns: 300))
@@ -79,7 +79,7 @@ import Testing
         #expect(try await stage.run("auth", "logout", "--provider", "hf").status == 0)
         let asked = try await stage.answer(try commands()[0], "now and later? [y/N] ", "")
         #expect(asked.status == 2 && stage.calls.count == count)
-        #expect(try await stage.run("auth", "list", "--json").document()["agreements"] == nil)
+        #expect(try await stage.run("auth", "ls", "--json").document()["agreements"] == nil)
     }
 
     /// A damaged note of it is no agreement.
@@ -89,7 +89,7 @@ import Testing
         let result = try await stage.run("chat", RemoteStage.chat, "Hi", terminal: .init(columns: 300))
         #expect(result.status == 6 && result.terminal.contains("agreements.json cannot be read"))
         #expect(stage.calls.isEmpty)
-        let listed = try await stage.run("auth", "list")
+        let listed = try await stage.run("auth", "ls")
         #expect(listed.status == 0 && listed.error.contains("agreements.json cannot be read"), "\(listed.error)")
     }
 

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--plain", "--detached"], ["--choose", "--older-than", "3d"], ["--choose", "--keep", "org/m1"],
+        ["--plain", "--detached"], ["--choose", "--unused-for", "3d"], ["--choose", "--keep", "org/m1"],
         ["--plain", "--json"],
         ["--choose", "-q"], ["--plain", "--yes"], ["--plain", "--choose"],
     ]) func whatDoesNotGoTogether(words: [String]) async throws {

@@ -38,7 +38,7 @@ import Testing
         #expect(lists[0] == lists[1], comment)
 
         let plan = await runInside(
-            "gc", "--detached", "--partials", "--orphans", "--older-than", "0d", "--dry-run", "--json",
+            "gc", "--detached", "--partials", "--orphans", "--unused-for", "0d", "--dry-run", "--json",
             environment: environment)
         #expect(plan.status == 0, "\(comment): \(plan.error)")
         let freed = try #require(try JSON.parse(plan.output)["freed_bytes"]?.int, comment)

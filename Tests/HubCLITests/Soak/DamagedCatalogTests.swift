@@ -60,7 +60,7 @@ import Testing
                 }
             }
             #expect(try stage.listing(stage.cache) == files, "seed \(seed), \(what)")
-            let rebuilt = try await stage.run("doctor", "--rebuild", "--offline", "-q")
+            let rebuilt = try await stage.run("doctor", "rebuild", "--offline", "-q")
             // A flipped version alone looks like a newer hub's work, and that is not replaced.
             #expect(
                 rebuilt.status == 0 || rebuilt.error.contains("a newer hub made it"),

@@ -166,11 +166,11 @@ private final class StoreWorld {
     private func step() async throws {
         switch random.next() % 6 {
         case 0, 1: try await adopt()
-        case 2: try await disturbed(["adopt", "--undo", "--yes"])
+        case 2: try await disturbed(["cache", "unadopt", "--yes"])
         case 3: try await move()
         default:
             let tool = ["ollama", "lmstudio", "llama.cpp"].randomElement(using: &random)!
-            try await disturbed(["link", tool, "org/m\(random.next() % 3)"])
+            try await disturbed(["cache", "link", tool, "org/m\(random.next() % 3)"])
         }
     }
 
@@ -205,7 +205,7 @@ private final class StoreWorld {
 
     /// What is saved is what the disk shows.
     private func adopt() async throws {
-        let words = ["adopt", "--yes", "--json"] + (random.one(in: 2) ? [folder("loose")] : [])
+        let words = ["cache", "adopt", "--yes", "--json"] + (random.one(in: 2) ? [folder("loose")] : [])
         let before = try used()
         let result = try await disturbed(words)
         guard !result.wasKilled, let document = try? JSON.parse(result.outputBytes).object else { return }
@@ -242,7 +242,7 @@ private final class StoreWorld {
     private func move() async throws {
         if unfinished == nil { moves += 1 }
         let place = unfinished ?? (random.one(in: 2) ? folder : other)("moved-\(moves)/hub")
-        let result = try await disturbed(["mv", place, "--yes"])
+        let result = try await disturbed(["cache", "mv", place, "--yes"])
         unfinished = result.wasKilled ? place : nil
     }
 
@@ -250,14 +250,14 @@ private final class StoreWorld {
 
     private func finish() async throws {
         if let place = unfinished {
-            let result = try await disturbed(["mv", place, "--yes"], mayKill: false)
+            let result = try await disturbed(["cache", "mv", place, "--yes"], mayKill: false)
             let isDone =
                 result.error.contains("the cache is there already") || result.error.contains("there is no cache")
             guard result.status == 0 || isDone else {
                 throw Fault(description: "the move is not finished: \(result.error)")
             }
         }
-        let undone = try await disturbed(["adopt", "--undo", "--yes"], mayKill: false)
+        let undone = try await disturbed(["cache", "unadopt", "--yes"], mayKill: false)
         guard undone.status == 0 else { throw Fault(description: "undoing failed: \(undone.error)") }
         // The same names are of one file as before, with their modes and times.
         var groups: [String: Set<String>] = [:]

@@ -28,7 +28,7 @@ import Testing
         try #require(try await travel.there("import", "old.tar").status == 0)
         try repository.write(name, new)
         try await travel.here("pull", "-q", "org/tiny")
-        let inventory = try await travel.there("inventory")
+        let inventory = try await travel.there("cache", "inventory")
         try FileSystem.replace(travel.path("there.json"), with: Array(inventory.output.utf8))
     }
 

@@ -112,7 +112,7 @@ import Testing
         try await travel.here("pull", "-q", "org/tiny")
         try await travel.here("export", "org/tiny", "-o", "all.tar")
         #expect(try await travel.there("import", "all.tar").status == 0)
-        let inventory = try await travel.there("inventory")
+        let inventory = try await travel.there("cache", "inventory")
         #expect(try inventory.document().objects("blobs").map { $0["bytes"]?.int } == [300_000])
         try FileSystem.replace(travel.path("there.json"), with: inventory.outputBytes)
         try ModelRepository("org/tiny", in: travel.stage.root).random("more.safetensors", size: 50_000, seed: 9)

@@ -10,7 +10,8 @@ extension ChatCommand {
         var namesProvider: Bool
         /// The conversation that goes on: its id, nil for the last one.
         var continued: String??
-        var keeps: Bool
+        /// nil for what HUB_NO_KEEP says.
+        var keeps: Bool?
         /// The folders of documents, and who embeds them.
         var folders: [String]
         var embedder: String?
@@ -43,12 +44,7 @@ extension ChatCommand {
             if model.isEmpty, isContinued {
                 namesModel = false
             } else if model.isEmpty {
-                guard let first = words.popFirst() else {
-                    throw AIError(
-                        .invalidInput, "missing MODEL",
-                        advice: "write hub chat MODEL PROMPT, or hub chat -m MODEL PROMPT")
-                }
-                model = first
+                model = words.popFirst() ?? ""
             }
             prompt = words.isEmpty ? nil : words.joined(separator: " ")
             if let prompt, prompt.allSatisfy(\.isWhitespace) { throw AIError(.invalidInput, "the PROMPT is empty") }
@@ -56,7 +52,7 @@ extension ChatCommand {
             attachments = arguments.all(InputFlags.attach)
             folders = arguments.all(with)
             embedder = arguments[ChatCommand.embedder]
-            keeps = !arguments[noKeep]
+            keeps = arguments[noKeep] ? false : nil
             namesProvider = arguments.has(ProviderFlags.provider.flag.name)
             if embedder != nil, folders.isEmpty {
                 throw AIError(.invalidInput, "--embedder is about the documents of --with, which is missing")

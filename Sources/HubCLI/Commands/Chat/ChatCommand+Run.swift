@@ -7,6 +7,7 @@ import RemoteKit
 
 extension ChatCommand {
     static func run(_ context: Context, _ typed: Request) async throws {
+        if typed.wish.model.isEmpty, typed.namesModel { throw try await ChatChoice.missingModel(context) }
         let attachments = try await Attachments.read(typed.attachments, context)
         let web = typed.searchesWeb ? try WebTools(try await context.remoteContext()) : nil
         if web?.searches == false {
@@ -34,7 +35,8 @@ extension ChatCommand {
             speaker, names: (source.name, source.label), request.config, system: request.system ?? kept?.system,
             turns: kept?.turns ?? [], memory: memory, timeout: request.wish.timeout)
         conversation.format = form?.format
-        let keeper = request.keeps ? keeper(request, kept, context) : nil
+        let keeps = request.keeps ?? !context.environment.isTrue("HUB_NO_KEEP")
+        let keeper = keeps ? keeper(request, kept, context) : nil
         guard let prompt else {
             var session = try ChatSession(
                 conversation, keeper: keeper, attached: attachments.isEmpty ? nil : attachments,
@@ -182,6 +184,7 @@ extension ChatCommand {
             context.output.document(report.json)
             throw error
         }
+        report.contextLength = await conversation.speaker.context
         report.logprobs = tokens
         report.value = report.result.flatMap { form?.value(of: $0) }
         report.sources = conversation.memory == nil ? nil : conversation.sources

@@ -17,6 +17,8 @@ struct ChatReport {
     var sources: [MemoryExcerpt]?
     /// Where the conversation is kept.
     var conversation: String?
+    /// The tokens that the model can attend to; nil where that is not known.
+    var contextLength: Int?
     /// Why this provider answers, if that is asked.
     var reasons: ProviderReasons?
 
@@ -33,7 +35,8 @@ struct ChatReport {
             context.output.table(TokenLog.table(logprobs))
         }
         switch result?.finishReason {
-        case .length?: context.output.note("the answer was cut: --max-tokens, or the context is full")
+        case .length?:
+            if let result { context.output.note(AnswerEnding.cut(result, context: contextLength)) }
         case .contentFilter?: context.output.note("the provider withheld the rest of the answer")
         default: break
         }

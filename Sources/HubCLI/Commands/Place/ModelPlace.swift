@@ -131,7 +131,9 @@ extension ModelPlace {
         if demand.yes {
             context.output.note("downloading \(reference) first, \(bytes)")
         } else if context.isInteractive {
-            context.output.note("\(reference) is not downloaded yet: \(bytes)")
+            let cost = try await Blocking.run { try PullCost([plan], workspace) }
+            let time = cost.seconds.map { ", about \(Humanize.duration($0))" } ?? ""
+            context.output.note("\(reference) is not downloaded yet: \(bytes)\(time)")
         }
         do {
             guard

@@ -127,7 +127,17 @@ extension ModelSource {
         let model = try context.remoteModel(wish.model, at: .hub(nil), timeout: wish.timeout, shared)
         let rule = isCached ? "the model is cached but cannot run here" : "the model is not in the cache"
         let agreement = SendingAgreement(
-            rule, instead: isCached ? nil : "hub pull \(model.name) fetches it to this machine", context)
+            rule, instead: isCached ? nil : "--yes fetches it to this machine, as hub pull \(model.name) does",
+            context)
+        var notFetched: AIError?
+        if !isCached, need.network, try await !agreement.isThere() {
+            switch try await fetched(wish, context) {
+            case .here(let place)?:
+                return (.local(place), ProviderReasons(chosen: "local", rule: "the model was fetched"))
+            case .failed(let error)?: notFetched = error
+            case nil: break
+            }
+        }
         if need.network { try agreement.requirePerson() }
         var offers: [ServingOffer]?
         if need.network, let repository = model.repository {
@@ -145,7 +155,23 @@ extension ModelSource {
             try await agreement.ask(for: model.name)
             return (.remote(model), reasons)
         }
+        if let notFetched, notFetched.code != .repositoryNotFound { throw notFetched }
         throw try await refusal(wish, model, decision, isCached: isCached, need)
+    }
+
+    private enum Fetched { case here(ModelPlace), failed(AIError) }
+
+    /// The model, fetched after a yes; nil where nobody can be asked.
+    ///
+    /// - Throws: what goes wrong after a yes.
+    private static func fetched(_ wish: ModelWish, _ context: Context) async throws -> Fetched? {
+        let asks = context.isInteractive && context.mode == .human && context.progressMode != .json
+        guard wish.demand.yes || asks else { return nil }
+        do { return .here(try await ModelPlace.locate(wish.model, context, wish.demand)) } catch {
+            let error = AIError.wrapping(error)
+            guard !wish.demand.yes, error.code != .cancelled else { throw error }
+            return .failed(error)
+        }
     }
 
     private static func candidate(_ label: String, _ verdict: RoutingDecision.Verdict) -> ProviderReasons.Candidate

@@ -75,7 +75,8 @@ extension TryCommand {
         // Read once: it may be a pipe.
         let (bytes, path) = try await context.input(file)
         let whole = try text(bytes, file, path)
-        if whole.first(where: { !$0.isWhitespace }) == "[" { return try list(try json(bytes, file, path), file) }
+        let isJSON = whole.first { !$0.isWhitespace } == "[" || file.lowercased().hasSuffix(".json")
+        if isJSON { return try list(try json(bytes, file, path), file) }
         return whole.split(whereSeparator: \.isNewline).map(String.init)
     }
 
