@@ -78,6 +78,8 @@ import Testing
         #expect(lines.allSatisfy { $0.count <= 80 })
         for command in CommandTable.all { #expect(lines.contains { $0.hasPrefix("  \(command.name) ") }) }
         for group in Command.Group.allCases { #expect(lines.contains(group.rawValue)) }
+        // One line, for people look for a command by running their eye down the list.
+        #expect(!lines.contains { $0.hasPrefix("   ") }, "\(lines.filter { $0.hasPrefix("   ") })")
     }
 
     /// A command with subcommands has neither flags nor operands of its own, and each is explained.
@@ -92,7 +94,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [60, 70, 80])
+    @Test(arguments: [40, 60, 70, 80])
     func pagesKeepTheirWidth(_ width: Int) {
         for command in CommandTable.all {
             // A usage line, a flag's spelling and an example are not wrapped, because they are pasted.

@@ -60,6 +60,8 @@ import Testing
         #expect(Humanize.plural(1, "file") == "1 file")
         #expect(Humanize.plural(0, "file") == "0 files")
         #expect(Humanize.plural(2, "entry", "entries") == "2 entries")
+        #expect(Humanize.plural(1_115_264, "file") == "1,115,264 files" && Humanize.grouped(-1234) == "-1,234")
+        #expect([1980.4, 35, 9.96, 3.52, 0.351].map(Humanize.perSecond) == ["1,980", "35", "10", "3.5", "0.35"])
         #expect(Humanize.rate(118_400_000) == "118 MB/s")
     }
 }
@@ -91,6 +93,32 @@ import Testing
             #expect(DisplayWidth.of(DisplayWidth.fit(text, width)) <= width)
             #expect(DisplayWidth.of(DisplayWidth.fit(text, width, .middle)) <= width)
         }
+    }
+}
+
+/// Lines that people read are broken between words.
+@Suite struct WrappedLineTests {
+    @Test func furtherLinesAreIndentedAsTheFirst() {
+        let text = Styled("  moved: ", .strong) + Styled("run hub trash empty  to free")
+        let lines = text.wrapped(16)
+        #expect(lines.map(\.plain) == ["  moved: run hub", "  trash empty", "  to free"])
+        #expect(lines[0].runs.contains(.init(text: "moved:", style: .strong)))
+        #expect(text.wrapped(80) == [text])
+    }
+
+    @Test func aWordIsNeverBroken() {
+        #expect(Styled("in /a/very/long/path it is").wrapped(8).map(\.plain) == ["in", "/a/very/long/path", "it is"])
+        // A word of two styles is one.
+        let two = Styled("a b", .name) + Styled("c: d", .faint)
+        #expect(two.wrapped(4).map(\.plain) == ["a", "bc:", "d"])
+    }
+
+    @Test func definitionsStandBelowTheirTermsWhereThereIsNoRoom() {
+        let entries = [(term: "--long-flag VALUE", text: "what it does, in some words")]
+        #expect(
+            TextWrap.definitions(entries, width: 30) == ["  --long-flag VALUE", "    what it does, in some", "    words"])
+        #expect(
+            TextWrap.definitions(entries, width: 60) == ["  --long-flag VALUE  what it does, in some words"])
     }
 }
 

@@ -33,8 +33,10 @@ enum HelpText {
             if !minor.isEmpty { lines += flow("  Also:", minor.map(\.usage), width: width) }
         }
         lines += settings(of: command, width: width)
-        return lines + [""] + TextWrap.lines(globalFlags, width: width)
-            + ["hub help \(command.name) shows details and examples"]
+        return lines + [""]
+            + [globalFlags, "hub help \(command.name) shows details and examples"].flatMap {
+                TextWrap.lines($0, width: width)
+            }
     }
 
     /// The words that a command takes, a line each.

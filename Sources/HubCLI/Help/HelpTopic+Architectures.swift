@@ -10,8 +10,9 @@ extension HelpTopic {
         return HelpTopic(
             name: "architectures", doc: "the models that run, and those whose files are only checked",
             detail: """
-                hub try runs models whose config.json has one of these types as model_type, for the tasks and from the formats \
-                named here. Weights may be plain or quantized in these ways: \(engine.quantizations.dropFirst().joined(separator: ", ")). \
+                hub try runs models whose config.json has one of these types as model_type, for the tasks named here, from \
+                safetensors, MLX and pickle files. GGUF files run, too, where the last column has the name that their \
+                architecture has there; after only, nothing else does. Weights may be plain or quantized in these ways: \(engine.quantizations.dropFirst().joined(separator: ", ")). \
                 hub info says whether a model runs on this machine, and hub search --runs finds those that do. \
                 Of models that also see or hear the text side runs: \(seeing(running).joined(separator: ", ")).
 
@@ -48,20 +49,16 @@ extension HelpTopic {
     private static func table(
         _ running: [SupportedModels.Family], _ checked: [SupportedModels.Family], _ width: Int
     ) -> [String] {
-        var table = Table([.init("TYPE"), .init("TASKS", least: 12), .init("FORMATS")])
+        var table = Table([.init("TYPE"), .init("TASKS", least: 12), .init("GGUF", optional: true)])
         for family in running {
+            let isAlone = family.formats == ["gguf"]
             table.add([
                 Styled(family.modelType), Styled(words(family).joined(separator: " ")),
-                Styled(family.formats.joined(separator: " ")),
+                Styled(family.ggufName.map { (isAlone ? "only " : "") + $0 } ?? ""),
             ])
         }
-        let renamed = running.compactMap { family in
-            family.ggufName.flatMap { $0 == family.modelType ? nil : "\(family.modelType) is \($0)" }
-        }
         let names = checked.map(\.modelType).joined(separator: ", ")
-        return table.lines(width: width).map(\.plain)
-            + ["", "Names that differ in GGUF: \(renamed.joined(separator: ", ")).", ""]
-            .flatMap { TextWrap.lines($0, width: width) }
+        return table.lines(width: width).map(\.plain) + [""]
             + TextWrap.lines("The files of these are only checked, by hub try --check: \(names).", width: width)
     }
 

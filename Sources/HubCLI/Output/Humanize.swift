@@ -19,13 +19,7 @@ enum Humanize {
     }
 
     /// `512`, `4,096`.
-    static func grouped(_ number: Int) -> String {
-        var digits = String(number.magnitude)
-        for place in stride(from: digits.count - 3, to: 0, by: -3) {
-            digits.insert(",", at: digits.index(digits.startIndex, offsetBy: place))
-        }
-        return number < 0 ? "-" + digits : digits
-    }
+    static func grouped(_ number: Int) -> String { number.grouped }
 
     /// A rate per second: `1,980`, `35`, `3.5`, `0.35`.
     static func perSecond(_ rate: Double) -> String {

@@ -71,12 +71,17 @@ enum TextWrap {
         let usual = column ?? indent + (fitting.max() ?? most) + 2
         let isNarrow = width - usual < leastRoom
         let column = isNarrow ? indent + 2 : usual
+        let margin = String(repeating: " ", count: indent)
         return entries.flatMap { entry -> [String] in
-            let term = String(repeating: " ", count: indent) + entry.term
             let texts = lines(entry.text, width: width, indent: column)
-            let used = DisplayWidth.of(term)
-            guard !isNarrow, used + 2 <= column, let first = texts.first else { return [term] + texts }
-            return [term + String(repeating: " ", count: column - used) + first.dropFirst(column)]
+            let used = indent + DisplayWidth.of(entry.term)
+            guard !isNarrow, used + 2 <= column, let first = texts.first else {
+                // A flag with a long value stays whole.
+                let broken = paragraph(entry.term, width: width - indent)
+                let fits = broken.allSatisfy { DisplayWidth.of($0) <= width - indent }
+                return (fits ? broken : [entry.term]).map { margin + $0 } + texts
+            }
+            return [margin + entry.term + String(repeating: " ", count: column - used) + first.dropFirst(column)]
                 + texts.dropFirst()
         }
     }

@@ -37,7 +37,7 @@ extension ScreenModel {
         case .character("s"): setOrder(order.next)
         case .character("/"): isFiltering = true
         case .character("i"): page = filesText
-        case .character("?"): page = .help
+        case .character("?"): page = .help(columns: columns)
         case .character("p"): return pin()
         case .enter: return startReview()
         case .character("q"): return .quit

@@ -73,7 +73,9 @@ struct ScreenModel: Sendable {
         self.columns = columns
         self.lines = lines
         scroll()
-        if let top = page?.top { scrollPage(to: top) }
+        guard let shown = page else { return }
+        if shown.isHelp { page = .help(columns: columns) }
+        scrollPage(to: shown.top)
     }
 
     // MARK: Answers to effects

@@ -60,8 +60,13 @@ import Testing
         #expect(
             bert.strings("tasks").contains("feature-extraction") && bert.strings("tasks").contains("text-ranking"))
         #expect(
-            page.lines.contains { $0.hasPrefix("bert ") && $0.contains("vectors ") && $0.contains("safetensors ") }
-        )
+            page.lines.contains { $0.hasPrefix("bert ") && $0.contains(" vectors masks ") && $0.hasSuffix("  bert") })
+        // What the page says of all is true of each, and it is cut nowhere.
+        for family in families where family["runs"]?.bool == true {
+            let formats = Set(family.strings("formats"))
+            #expect(formats.subtracting(["gguf"]).isEmpty || formats.isSuperset(of: ["safetensors", "mlx", "pickle"]))
+        }
+        #expect(!page.output.contains("…"))
         #expect(families.first { $0["model_type"]?.string == "mistral" }?["gguf"]?.string == "llama")
         #expect(families.first { $0["model_type"]?.string == "llama4" }?["runs"]?.bool == false)
         #expect(document.strings("formats").starts(with: ["safetensors", "gguf", "mlx", "pickle"]))

@@ -1,6 +1,9 @@
+import Catalog
 import HubCore
 import Support
 import Testing
+
+@testable import HubCLI
 
 @Suite struct ListCommandTests {
     let stage: Stage
@@ -33,12 +36,35 @@ import Testing
         let lines = result.lines.map(settled)
         #expect(
             Array(lines[0...2]) == [
-                "MODEL  SIZE  FREES  REVISIONS  USED  DOWNLOADED", "datasets/org/data  3 B  3 B  main  AGE  AGE",
-                "org/one  10 B  10 B  main  AGE  AGE",
+                "MODEL  SIZE  FREES  USED  REVISIONS  DOWNLOADED", "datasets/org/data  3 B  3 B  AGE  main  AGE",
+                "org/one  10 B  10 B  AGE  main  AGE",
             ])
         // Planted in the same moment, the two revisions have no order of their own.
-        #expect(["main, v1.0", "v1.0, main"].contains { lines[3] == "org/two  10 B  10 B  \($0)  AGE  AGE" })
+        #expect(["main, v1.0", "v1.0, main"].contains { lines[3] == "org/two  10 B  10 B  AGE  \($0)  AGE" })
         #expect(lines[4] == "3 repositories, 23 B; 23 B can be freed; SIZE free on the disk" && lines.count == 5)
+    }
+
+    /// It had no heading.
+    @Test func whatIsRemarkableHasAColumnOfItsOwn() async throws {
+        try fill()
+        #expect(try await stage.run("pin", "org/one").status == 0)
+        let lines = try await stage.run("ls", "--sort", "name").lines.map(settled)
+        #expect(lines[0].hasSuffix("  DOWNLOADED  NOTE") && lines[2].hasSuffix("  AGE  pinned"))
+        let revisions = try await stage.run("ls", "--revisions", "org/one").lines.map(settled)
+        #expect(revisions[0].hasSuffix("  USED  NOTE") && revisions[1].hasSuffix("  AGE  pinned"))
+    }
+
+    /// The name was cut beside "REVIS…".
+    @Test func aNarrowTerminalKeepsNamesAndBreaksTheSumBetweenWords() async throws {
+        let name = "org/a-name-of-thirty-characters"
+        try stage.plant("models--\(name.replacing("/", with: "--"))", commit: commit("1"), files: ["a.bin": "aaaa"])
+        let result = try await stage.run("ls", "--color", "never", terminal: .init(.output, columns: 40))
+        let lines = result.terminal.split(separator: "\r\n").map(String.init)
+        #expect(lines[0].split(separator: " ") == ["MODEL", "SIZE"] && lines[1].hasPrefix("\(name) "))
+        #expect(lines.allSatisfy { DisplayWidth.of($0) <= 40 && !$0.contains("…") }, "\(lines)")
+        #expect(
+            settled(lines.dropFirst(2).joined(separator: " "))
+                == "1 repository, 4 B; 4 B can be freed; SIZE free on the disk")
     }
 
     @Test func quietPrintsIdsThatOtherCommandsTake() async throws {
@@ -237,14 +263,20 @@ import Testing
         let output = try await stage.run("ls", "--partials", "org/one").output
         #expect(settled(output).contains("\nPARTIAL OF  FILE  ON DISK  CHANGED\norg/one  \(name)  5 B  AGE\n"))
         #expect(output.contains("; 5 B in unfinished downloads; "))
-        // A partial and its map have the same beginning.
+        // Where the catalog knows the file it is named; a map is part of its partial.
         let digest = String(repeating: "b", count: 64)
         for end in ["hub.incomplete", "hub.map.incomplete"] {
             let path = Path.join(stage.cache, "models--org--one/blobs/\(digest).\(end)")
             try FileSystem.replace(path, with: [])
         }
-        let shown = try await stage.run("ls", "--partials", "org/one", terminal: .init(columns: 80)).terminal
-        #expect(shown.contains("hub.incomplete ") && shown.contains(".map.incomplete "), "\(shown)")
+        let file = RepositoryFile(
+            path: "sub/model.safetensors", size: 9, oid: String(repeating: "c", count: 40), sha256: digest)
+        try Catalog(path: stage.catalog).remember(
+            RepositoryTree(commit: try #require(Commit(commit("1"))), files: [file]), of: .model("org/one"),
+            at: Timestamp.now)
+        let shown = try await stage.run("ls", "--partials", "org/one").output
+        #expect(settled(shown).contains("\norg/one  sub/model.safetensors  0 B  AGE\n"), "\(shown)")
+        #expect(!shown.contains(".map.incomplete") && shown.contains(name))
         // hub gc says the same of the same cache.
         let size = try #require(try await stage.run("ls").output.firstMatch(of: /; ([0-9.]+ k?B) in all;/)).1
         let list = try await stage.shell("$hub gc --plain", input: "q\n").wait()

@@ -25,10 +25,10 @@ import Testing
             directory: stage.machine.path, terminal: .init(columns: 120))
         let shown = try await process.wait(forText: Self.question)
         let rows = """
-            ROW  NAME    REFS    SIZE   FREES  USED  ADDED
-              1  org/m1  main  1.0 kB  1.0 kB    4w     4w
-              2  org/m2  main  1.0 kB  1.0 kB    3w     3w
-              3  org/m3  main  1.0 kB  1.0 kB    1w     1w
+            ROW  NAME    REFS    SIZE   FREES  USED         ADDED
+              1  org/m1  main  1.0 kB  1.0 kB  4 weeks ago  4 weeks ago
+              2  org/m2  main  1.0 kB  1.0 kB  3 weeks ago  3 weeks ago
+              3  org/m3  main  1.0 kB  1.0 kB  1 week ago   1 week ago
 
             """
         #expect(shown.replacing("\r\n", with: "\n").hasPrefix(rows), "\(shown)")

@@ -218,9 +218,14 @@ import Testing
         _ = press(&model, [.character("i")])
         #expect(model.page == nil)
         _ = press(&model, [.character("?")])
-        #expect(text(model)[0] == "hub gc: keys" && text(model)[3] == ScreenText.help.lines[0].text)
-        #expect(
-            ScreenText.help.lines.count <= ScreenLayout(lines: 24).bodyHeight, "a usual terminal shows all of it")
+        #expect(text(model)[0] == "hub gc: keys" && text(model)[3] == ScreenText.help(columns: 80).lines[0].text)
+        let usual = ScreenText.help(columns: 80).lines.count
+        #expect(usual <= ScreenLayout(lines: 24).bodyHeight, "a usual terminal shows all of it")
+        // A narrow one breaks lines between words, also where it gets narrow meanwhile.
+        model.resize(columns: 40, lines: 24)
+        let narrow = try #require(model.page?.lines.map(\.text))
+        #expect(narrow.count > usual && narrow.allSatisfy { $0.count <= 40 })
+        #expect(text(model).allSatisfy { !$0.contains("…") })
     }
 
     @Test func aDryRunSaysSo() throws {
@@ -260,9 +265,9 @@ import Testing
             narrow.resize(columns: width, lines: 24)
             return text(narrow)[2].split(separator: " ").joined(separator: " ")
         }
-        #expect(header(80) == "NAME REFS SIZE FREES USED ADDED")
-        #expect(header(60) == "NAME REFS SIZE FREES USED")
-        #expect(header(40) == "NAME SIZE USED")
+        #expect(header(100) == "NAME REFS SIZE FREES USED ADDED")
+        #expect(header(80) == "NAME REFS SIZE FREES USED")
+        #expect(header(60) == "NAME SIZE USED")
         #expect(header(28) == "NAME SIZE")
     }
 

@@ -25,7 +25,7 @@ enum AuthCommand {
     static let command: Command = {
         var command = Command.family(
         "auth",
-        doc: "sign in to the Hub, switch between tokens, or show whose token is in use",
+        doc: "sign in to the Hub, switch tokens, or show whose is in use",
         detail: """
             login asks for a token, or reads it from stdin, and checks it with the Hub. It saves the token in the file \
             that every Hugging Face program reads (HF_TOKEN_PATH, HF_HOME/token), and under its name in stored_tokens \

@@ -21,7 +21,7 @@ enum ExportCommand {
 
     static let command = Command(
         name: "export", purpose: .changes,
-        doc: "write cached models into an archive or a folder, for hub import elsewhere",
+        doc: "write cached models to an archive or a folder, for hub import",
         detail: """
             Writes what the cache has of each REF, REF@REVISION or REF:FILES: the contents, the file lists, the branch, the choice of files \
             and what the catalog knows. The archive is a tar file whose first entry is a list of everything; the same \

@@ -9,7 +9,7 @@ enum LockCommand {
         detail: "A branch that has moved since it was locked makes the exit code 1.")
     static let command = Command.family(
         "lock",
-        doc: "write down the exact files of models; hub pull --locked takes them",
+        doc: "write down the exact files of models, for hub pull --locked",
         detail: """
             write makes hub.lock: for each REF the commit, the choice of files, and path, size and digest of each file. The \
             text is sorted and the same for the same models, for git. A model that the cache has is locked as cached; any other \

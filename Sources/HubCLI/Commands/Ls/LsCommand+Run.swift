@@ -64,7 +64,8 @@ extension LsCommand {
         }
         let view = LsView(
             context: context, cache: cache, xet: xet, pins: pins, damaged: try await workspace.damagedRevisions(),
-            unfinished: try await unfinished(shown, workspace), tried: tried?.here ?? [:],
+            unfinished: try await unfinished(shown, workspace),
+            partialFiles: request.partials ? await files(ofPartials: shown, catalog) : [:], tried: tried?.here ?? [:],
             triedRemotely: tried?.remotely ?? [:], free: free,
             reclaimable: try await reclaimable(cache, pins, workspace))
         let others = further.map { other in
@@ -134,6 +135,28 @@ extension LsCommand {
             }
             return out
         }
+    }
+
+    /// The files that partials become, by digest, as far as the catalog knows them.
+    private static func files(ofPartials repositories: [RepositoryOverview], _ catalog: DispensableCatalog) async
+        -> [Repository: [String: String]]
+    {
+        await Blocking.run {
+            var files: [Repository: [String: String]] = [:]
+            for repository in repositories {
+                for digest in Set(repository.partials.map { self.digest(ofPartial: $0.name) }) {
+                    let places = catalog.use { catalog throws(AIError) in try catalog.places(ofSHA256: digest) } ?? []
+                    let place = places.first { $0.repository == repository.repository }
+                    files[repository.repository, default: [:]][digest] = place?.path
+                }
+            }
+            return files
+        }
+    }
+
+    /// What the name of a partial begins with.
+    static func digest(ofPartial name: String) -> String {
+        String(name.dropFirst(name.hasPrefix(".") ? 1 : 0).prefix { $0 != "." })
     }
 
     /// Bytes that deleting everything would free but what is pinned.

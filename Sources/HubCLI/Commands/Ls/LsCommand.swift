@@ -10,7 +10,8 @@ enum LsCommand {
     static let largerThan = Option.size("larger-than", "only what is larger than this", detail: "Such as 1GB.")
     static let limit = Option.whole("limit", in: 1 ... .max, "show at most this many")
     static let revisions = Switch("revisions", "a line for each cached revision")
-    static let partials = Switch("partials", "show unfinished downloads too")
+    static let partials = Switch("partials", "show unfinished downloads too",
+        detail: "By the names of their files, where the catalog knows them.")
 
     static let command = Command(
         name: "ls", doc: "list what is cached, with sizes and last use",
@@ -26,7 +27,8 @@ enum LsCommand {
 
             TRIED is the verdict of the last smoke test of hub try, and the speed it measured; of a model that was tried at a provider alone, that one's.
 
-            A revision is marked incomplete if files are missing that a pull selected, and damaged if hub verify found damage in it that has not been repaired.
+            NOTE says incomplete if files are missing that a pull selected, damaged if hub verify found damage that has not been \
+            repaired, and pinned. On a narrow terminal other columns go before a name is cut.
             """,
         operands: [Operand("REF|GLOB", .any, .cachedModel)],
         flags: [sort.flag, largerThan.flag, SharedFlags.unusedFor.flag, limit.flag, revisions.flag, partials.flag],

@@ -12,6 +12,8 @@ struct LsView {
     let damaged: [String: Set<Commit>]
     /// The branches of pulls that were cut off before they wrote a ref, by repository folder.
     let unfinished: [String: [Commit: String]]
+    /// The files that partials become, by repository and digest, as far as the catalog knows them.
+    let partialFiles: [Repository: [String: String]]
     /// How smoke tests ended, by repository and commit.
     let tried: [String: [Commit: TriedModel]]
     /// The same of remote models, by repository.
@@ -61,28 +63,41 @@ struct LsView {
     /// The branches and tags of a revision; nil for none.
     private func refs(_ revision: RepositoryOverview.Revision, _ repository: RepositoryOverview) -> String? {
         if !revision.refs.isEmpty { return revision.refs.joined(separator: ", ") }
-        return unfinished[repository.folder.name]?[revision.commit].map { "\($0) (unfinished)" }
+        return unfinished[repository.folder.name]?[revision.commit]
     }
 
     func table(_ repositories: [RepositoryOverview]) {
-        var table = Table([
-            .init("MODEL", least: 16, cut: .middle), .init("SIZE", .right), .init("FREES", .right, optional: true),
-            .init("REVISIONS", least: 6), .init("USED", .left), .init("DOWNLOADED", .left, optional: true),
-            .init("TRIED", .left, optional: true), .init("", .left),
-        ])
-        for repository in repositories {
+        let notes = repositories.map { marks($0, $0.revisions) }
+        let noteColumn = noteColumn(notes)
+        var table = Table(
+            [
+                .init("MODEL", least: leastName(isNoted: !noteColumn.isEmpty), cut: .middle), .init("SIZE", .right),
+                .init("FREES", .right, optional: true), .init("USED", optional: true),
+                .init("REVISIONS", least: 6, optional: true), .init("DOWNLOADED", optional: true),
+                .init("TRIED", optional: true),
+            ] + noteColumn)
+        for (repository, note) in zip(repositories, notes) {
             let refs = repository.revisions.map { self.refs($0, repository) ?? $0.commit.short }
             let isEmpty = repository.revisions.isEmpty
-            table.add([
+            let cells = [
                 Styled(repository.repository.description, .name), size(repository.size), size(repository.freeable),
-                Styled(refs.joined(separator: ", ")),
                 isEmpty ? "" : used(repository.revisions.lazy.compactMap(\.lastUsedAt).max()),
-                age(repository.revisions.lazy.map(\.downloadedAt).max()),
+                Styled(refs.joined(separator: ", ")), age(repository.revisions.lazy.map(\.downloadedAt).max()),
                 tried(repository).map { Styled($0.sentence, $0.style) } ?? "",
-                marks(repository, repository.revisions),
-            ])
+            ]
+            table.add(cells + noteColumn.map { _ in note })
         }
         output.table(table)
+    }
+
+    /// The last column, which goes for want of room last; none where there is nothing to say.
+    private func noteColumn(_ notes: [Styled]) -> [Table.Column] {
+        notes.allSatisfy { $0.width == 0 } ? [] : [.init("NOTE", least: 6)]
+    }
+
+    /// A name is what is typed next: all columns but the size and the note go before much of it is cut.
+    private func leastName(isNoted: Bool) -> Int {
+        min(40, max(16, (output.settings.width ?? 80) - (isNoted ? 22 : 10)))
     }
 
     /// What a cache of others has, of which nothing can be freed.
@@ -105,33 +120,36 @@ struct LsView {
     }
 
     func revisionTable(_ repositories: [RepositoryOverview]) {
-        var table = Table([
-            .init("MODEL", least: 16, cut: .middle), .init("COMMIT"), .init("REFS", least: 6),
-            .init("SIZE", .right), .init("FREES", .right, optional: true), .init("USED", .left), .init("", .left),
-        ])
-        for repository in repositories {
-            for revision in repository.revisions {
-                table.add([
-                    Styled(repository.repository.description, .name), Styled(revision.commit.short),
-                    refs(revision, repository).map { Styled($0) } ?? Styled("detached", .faint),
-                    size(revision.size), size(revision.freeable), used(revision.lastUsedAt),
-                    marks(repository, [revision]),
-                ])
-            }
+        let rows = repositories.flatMap { repository in repository.revisions.map { (repository, $0) } }
+        let notes = rows.map { marks($0.0, [$0.1]) }
+        let noteColumn = noteColumn(notes)
+        var table = Table(
+            [
+                .init("MODEL", least: 16, cut: .middle), .init("COMMIT"), .init("REFS", least: 6, optional: true),
+                .init("SIZE", .right), .init("FREES", .right, optional: true), .init("USED", optional: true),
+            ] + noteColumn)
+        for ((repository, revision), note) in zip(rows, notes) {
+            let cells = [
+                Styled(repository.repository.description, .name), Styled(revision.commit.short),
+                refs(revision, repository).map { Styled($0) } ?? Styled("detached", .faint),
+                size(revision.size), size(revision.freeable), used(revision.lastUsedAt),
+            ]
+            table.add(cells + noteColumn.map { _ in note })
         }
         output.table(table)
     }
 
     func partialTable(_ repositories: [RepositoryOverview]) {
         var table = Table([
-            // A partial and its map differ only in how their names end.
-            .init("PARTIAL OF", least: 16, cut: .middle), .init("FILE", least: 34, cut: .middle),
-            .init("ON DISK", .right), .init("CHANGED"),
+            .init("PARTIAL OF", least: 16, cut: .middle), .init("FILE", least: 16, cut: .middle),
+            .init("ON DISK", .right), .init("CHANGED", optional: true),
         ])
         for repository in repositories {
-            for partial in repository.partials {
+            // A map belongs to its partial.
+            for partial in repository.partials where !partial.name.hasSuffix(".map.incomplete") {
+                let file = partialFiles[repository.repository]?[LsCommand.digest(ofPartial: partial.name)]
                 table.add([
-                    Styled(repository.repository.description, .name), Styled(partial.name),
+                    Styled(repository.repository.description, .name), Styled(file ?? partial.name),
                     size(partial.file?.size ?? 0), age(partial.file?.modified),
                 ])
             }

@@ -70,7 +70,7 @@ enum ServeCommand {
     }
 
     static let command = Command.family(
-        "serve", doc: "a Hub on this machine: the cache, a folder, or a mirror of the Hub",
+        "serve", doc: "serve a Hub, a mirror of it, an API or the page on this machine",
         detail: """
             hub serves the cache over the Hub's own protocol, for hub and for every other Hugging Face client whose \
             HF_ENDPOINT is its address; with FOLDER, a folder that holds org/name folders. The first line on stdout is that \
