@@ -122,6 +122,20 @@ import Testing
         #expect(try await offered("path", "llama-3.2-1b:") == ["llama-3.2-1b:a.txt"])
     }
 
+    @Test func theGGUFFilesOfAModel() async throws {
+        let files = ["big-Q4_K_M.gguf", "big-Q8_0.gguf"]
+        for command in ["try", "chat"] {
+            #expect(try await offered(command, "acme/big-GGUF", "--gguf", "") == files)
+            #expect(try await offered(command, "--gguf", "") == [])
+        }
+        #expect(try await offered("try", "acme/big-GGUF", "--gguf=big-Q8") == ["--gguf=big-Q8_0.gguf"])
+        let folder = try Fixtures.path("tiny-shakespeare-gguf")
+        #expect(
+            try await offered("try", folder, "--gguf", "") == [
+                "model-f16.gguf", "model-q4_0.gguf", "model-q8_0.gguf",
+            ])
+    }
+
     @Test func aWordThatAShellWouldTakeApartIsNotOffered() async throws {
         try stage.plant(
             "models--acme--odd", commit: commit("5"), files: ["$(touch x)": "a", "b c": "b", "d.txt": "d"])

@@ -21,6 +21,8 @@ struct Flag: Sendable {
         case task
         /// A quantization of the model that the command is about.
         case quantization
+        /// A GGUF file of it.
+        case ggufFile
         /// A branch or tag of that model.
         case revision
         case choice([String])

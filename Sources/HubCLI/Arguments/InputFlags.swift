@@ -9,7 +9,7 @@ enum InputFlags {
     static let texts = Option.text(
         "texts", "FILE", kind: .file, "a list of texts: a JSON list of strings, or lines; - is stdin")
     static let gguf = Option.text(
-        "gguf", "NAME", "the GGUF file of the folder or repository that is meant")
+        "gguf", "NAME", kind: .ggufFile, "the GGUF file of the folder or repository that is meant")
     static let promptName = Option.text(
         "prompt-name", "NAME", "put this prompt of the model before texts that become vectors")
     static let dimensions = Option.whole(

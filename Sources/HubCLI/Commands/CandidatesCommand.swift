@@ -78,6 +78,10 @@ enum CandidatesCommand {
         case .task: return HubTasks.all.map { .word($0) }
         case .model: return line.models(context).cachedModels(line.current)
         case .quantization: return model.map { line.models(context).quantizations(of: $0) } ?? []
+        case .ggufFile:
+            guard let model else { return [] }
+            let here = model.namesModelHere ? context.environment.expand(model) : nil
+            return line.models(context).ggufFiles(of: model, in: here)
         case .revision: return model.map { line.models(context).revisions(of: $0) } ?? []
         }
     }

@@ -83,6 +83,15 @@ struct ModelCandidates {
         }
     }
 
+    /// The GGUF files of a model, the first of those that are one in parts.
+    ///
+    /// - Parameter folder: of this machine; nil for a repository.
+    func ggufFiles(of text: String, in folder: String?) -> [Candidate] {
+        let files = folder.map(snapshot) ?? tree(of: text, cachedOnly: false)?.1 ?? []
+        return files.filter { GGUFModel.isModel($0.path) && GGUFModel.paths(of: $0.path)[0] == $0.path }
+            .sorted { $0.path < $1.path }.map { .word($0.path, "\(ByteCount($0.size))") }
+    }
+
     /// The branches and tags of a model, `main` first, each behind the prefix.
     func revisions(of text: String, prefix: String = "", cachedOnly: Bool = false) -> [Candidate] {
         guard let reference = reference(text) else { return [] }

@@ -77,7 +77,7 @@ struct ModelFacts {
         let isCached = plan.files.allSatisfy(\.state.isCached)
         return RunAdvice(
             place: .repository(reference, isCached: isCached), files: plan.files.map(\.file),
-            isMLX: isMLX, registry: registry, task: record.task)
+            isMLX: isMLX, registry: registry, task: record.task, architecture: record.modelType)
     }
 
     mutating func findVariants() {

@@ -19,8 +19,9 @@ struct RunAdvice {
     /// Whether its weights are packed for MLX.
     let isMLX: Bool
     let registry: ModelRegistry
-    /// The Hub's task of the model, which a recommended one must be good for; nil if that is unknown.
+    /// The Hub's task of the model, and its architecture; nil if unknown.
     var task: String?
+    var architecture: String?
 
     /// The lines, one suggestion each.
     var text: String {
@@ -40,23 +41,35 @@ struct RunAdvice {
         let runnable = registry.entries.filter {
             RunnableModels.supported.judge($0.facts)?.isPossible == true
         }
-        return sibling(among: runnable) ?? largest(of: runnable)
+        return sibling(among: runnable) ?? small(of: runnable)
+    }
+
+    private var own: RegistryEntry? {
+        guard case .repository(let reference, _) = place else { return nil }
+        return registry.entriesByRepository[reference.repository.id.name]
+    }
+
+    /// What another model must be good for: text where nobody knows; nil for what no recommended model does.
+    private var capability: ModelCapability? {
+        if let task { return ModelCapability(task: task) }
+        let alike = own ?? architecture.flatMap { name in registry.entries.first { $0.architecture == name } }
+        return alike?.orderedCapabilities.first ?? .textGeneration
     }
 
     /// The same model in another format.
     private func sibling(among runnable: [RegistryEntry]) -> RegistryEntry? {
-        guard case .repository(let reference, _) = place else { return nil }
-        guard let own = registry.entriesByRepository[reference.repository.id.name] else { return nil }
+        guard let own else { return nil }
         let stem = own.alias.split(separator: "-").filter { $0 != "gguf" && $0 != "mlx" }.joined(separator: "-")
         return runnable.first { $0.alias == stem && fits($0) }
     }
 
-    /// The largest recommended one that fits in this machine's memory.
-    private func largest(of runnable: [RegistryEntry]) -> RegistryEntry? {
-        runnable.filter { entry in
-            guard entry.isPick, fits(entry) else { return false }
-            return task.map { ModelCapability(task: $0).map(entry.capabilities.contains) ?? false } ?? true
-        }.max { ($0.parameters ?? 0) < ($1.parameters ?? 0) }
+    /// A recommended one for the same that is soon fetched: of those that need the least memory the largest.
+    private func small(of runnable: [RegistryEntry]) -> RegistryEntry? {
+        guard let capability else { return nil }
+        func rank(_ entry: RegistryEntry) -> (Int64, Int64) { (entry.memory?.bytes ?? .max, -(entry.parameters ?? 0)) }
+        return runnable.filter {
+            $0.isRecommended(memory: registry.memory) && $0.capabilities.contains(capability)
+        }.min { rank($0) < rank($1) }
     }
 
     private func fits(_ entry: RegistryEntry) -> Bool { entry.memory.map { $0 <= registry.memory } ?? false }

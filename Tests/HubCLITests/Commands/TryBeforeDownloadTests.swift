@@ -35,6 +35,29 @@ import Testing
         #expect(FileSystem.exists(stage.cache))
     }
 
+    /// It was the largest of all that fit, whatever the model was for.
+    @Test func whatIsAdvisedInsteadIsSmallAndForTheSame() async throws {
+        let cases: [(task: String?, type: String, advised: String?)] = [
+            ("text-generation", "xlstm", "qwen3-1.7b"), ("feature-extraction", "xlstm", "nomic-embed"),
+            ("automatic-speech-recognition", "whisper", nil), (nil, "whisper", nil),
+            ("object-detection", "detr", nil),
+        ]
+        for (number, (task, type, advised)) in cases.enumerated() {
+            let repository = try ModelRepository("org/m\(number)", in: stage.root)
+            try repository.write("config.json", #"{"model_type": "\#(type)"}"#)
+            try repository.random("model.safetensors", size: 3000)
+            if let task { try repository.card(["pipeline_tag": .string(task)]) }
+            let error = try await stage.run("try", "org/m\(number)", "--yes").error
+            #expect(error.contains("cannot be run yet"), "\(error)")
+            #expect(error.contains("hub try") == (advised != nil), "\(error)")
+            if let advised { #expect(error.contains("such as: hub try \(advised)"), "\(error)") }
+        }
+        let here = try TemporaryFolder("whisper")
+        try here.write("config.json", #"{"model_type": "whisper"}"#)
+        try here.write("model.safetensors", Fixtures.bytes("tiny-shakespeare/model.safetensors"))
+        #expect(try await !stage.run("try", here.path).error.contains("hub try"))
+    }
+
     /// Its file names do not say what is in a GGUF file; its header does, which is read before the download.
     @Test func aGGUFFileThatCannotBeRunIsRefusedWithTheProgramThatRunsIt() async throws {
         let repository = try ModelRepository("org/many-GGUF", in: stage.root)

@@ -141,6 +141,13 @@ extension JSONObject {
         #expect(entry["decoded"]?.string == "Hello" && entry["decoded_skip_special"]?.string == "Hello")
     }
 
+    @Test func aTerminalShowsEachPieceBesideItsID() async throws {
+        let result = try await stage.run(
+            "tokenize", folder, "Hello", "--color", "never", terminal: .init(.output, columns: 80))
+        let lines = result.terminal.split(separator: "\r\n").map(settled)
+        #expect(lines.map { $0.trimmed } == ["3 tokens", "ID  PIECE", "44  \"H\"", "414  \"ell\"", "83  \"o\""])
+    }
+
     @Test func tokensNeedNoWeights() async throws {
         let bare = try TemporaryFolder("bare")
         for name in ["tokenizer.json", "tokenizer_config.json"] {

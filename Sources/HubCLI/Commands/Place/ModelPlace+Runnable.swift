@@ -8,7 +8,7 @@ import ModelFormats
 extension ModelPlace {
     /// Refuses before the download what file names and config.json say that hub cannot run.
     static func checkRunnable(
-        _ reference: ModelReference, _ plan: PullPlan, _ puller: Puller, _ context: Context,
+        _ reference: ModelReference, _ plan: PullPlan, _ puller: Puller, task: String?, _ context: Context,
         _ demand: Demand
     ) async throws {
         var outline = try await puller.outline(plan)
@@ -17,7 +17,7 @@ extension ModelPlace {
         guard obstacles.isEmpty else {
             var error = try unsupported(
                 "\(reference)", obstacles, .repository(reference, isCached: false), files,
-                isMLX: outline.configuration?.quantization?.isMLX ?? false, context)
+                isMLX: outline.configuration?.quantization?.isMLX ?? false, task: task, context)
             outline.isLoadable = plan.tree.files.contains { SafetensorsFolder.isEntry($0.path) }
             if RunnableModels.obstacles(outline).isEmpty {
                 error.specificAdvice =
@@ -84,17 +84,19 @@ extension ModelPlace {
         var error = try unsupported(
             target.reference.map { "\($0)" } ?? target.id,
             inspection.obstacles, place, files,
-            isMLX: inspection.isMLX, context)
+            isMLX: inspection.isMLX, task: target.task, context)
         error.context.path = target.path
         return error
     }
 
     private static func unsupported(
         _ id: String, _ obstacles: [RunObstacle], _ place: RunAdvice.Place, _ files: [RepositoryFile], isMLX: Bool,
-        _ context: Context
+        task: String?, _ context: Context
     ) throws(AIError) -> AIError {
+        let architecture = obstacles.lazy.compactMap { if case .architecture(let name) = $0 { name } else { nil } }
         let advice = RunAdvice(
-            place: place, files: files, isMLX: isMLX, registry: try ModelRegistry(environment: context.environment))
+            place: place, files: files, isMLX: isMLX, registry: try ModelRegistry(environment: context.environment),
+            task: task, architecture: architecture.first)
         return AIError(
             .unsupportedModel, "\(id) cannot be run yet: \(obstacles.text)",
             advice: advice.text)

@@ -32,6 +32,8 @@ struct ModelPlace: Sendable {
     var commit: Commit?
     /// What is missing of it, in a sentence; nil where nothing is.
     var incomplete: String?
+    /// The Hub's task of the model, where the catalog knows it.
+    var task: String?
 }
 
 extension ModelPlace {
@@ -81,10 +83,13 @@ extension ModelPlace {
         if let (folder, commit) = cached, part.isHere {
             let condition = try await workspace.condition(of: folder, reference.repository, at: commit)
             try condition.checkSound(reference.withoutFiles)
-            await Blocking.run { workspace.markUsed(folder, commit) }
+            let task = await Blocking.run {
+                workspace.markUsed(folder, commit)
+                return knownTask(of: reference, workspace)
+            }
             var place = ModelPlace(
                 id: reference.repository.id.name, path: folder.snapshot(commit), reference: reference,
-                commit: commit, incomplete: condition.incompleteSentence(reference.withoutFiles))
+                commit: commit, incomplete: condition.incompleteSentence(reference.withoutFiles), task: task)
             if let file = part.file { place.path = Path.join(place.path, file) }
             return .here(place)
         }
@@ -126,7 +131,8 @@ extension ModelPlace {
         if let file = part.file, plan.files.isEmpty {
             throw AIError(.fileNotFound, "\(reference) has no file \(file.printable)")
         }
-        if demand.runs { try await checkRunnable(reference, plan, puller, context, demand) }
+        let task = await Blocking.run { knownTask(of: reference, workspace) }
+        if demand.runs { try await checkRunnable(reference, plan, puller, task: task, context, demand) }
         let bytes = ByteCount(plan.totals.downloadBytes)
         if demand.yes {
             context.output.note("downloading \(reference) first, \(bytes)")
@@ -154,12 +160,17 @@ extension ModelPlace {
         if let error = result.error { throw error.code == .cancelled ? CancellationError() : error }
         var place = ModelPlace(
             id: reference.repository.id.name, path: result.path, reference: reference,
-            commit: result.plan.tree.commit)
+            commit: result.plan.tree.commit, task: task)
         let fetched = try await Blocking.run { [path = place.path] in
             try ModelPart(of: reference, demand, in: path)
         }
         if let file = fetched.file { place.path = Path.join(place.path, file) }
         return place
+    }
+
+    private static func knownTask(of reference: ModelReference, _ workspace: Workspace) -> String? {
+        let known = workspace.dispensable.use { catalog throws(AIError) in try catalog.model(reference.repository) }
+        return (known ?? nil)?.record.task
     }
 
     /// A glob for a file and the other parts of its model: `m-00001-of-00003.gguf` is one of three.

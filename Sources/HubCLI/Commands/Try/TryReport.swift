@@ -8,6 +8,8 @@ struct TryReport {
     struct Tokenized: Sendable {
         var text: String
         var ids: [Int]
+        /// What each id is of the text.
+        var pieces: [String]
         var idsWithSpecial: [Int]
         var decoded: String
         var decodedSkipSpecial: String
@@ -64,9 +66,17 @@ struct TryReport {
         return try texts.map { text throws(AIError) in
             let ids = try tokenizer.encode(text, addSpecialTokens: false)
             return Tokenized(
-                text: text, ids: ids, idsWithSpecial: try tokenizer.encode(text), decoded: tokenizer.decode(ids),
+                text: text, ids: ids, pieces: ids.map { piece($0, tokenizer) }, idsWithSpecial: try tokenizer.encode(text), decoded: tokenizer.decode(ids),
                 decodedSkipSpecial: tokenizer.decode(ids, skipSpecialTokens: true))
         }
+    }
+
+    /// The text of a token alone; its spelling in the vocabulary where it is part of a character.
+    private static func piece(_ id: Int, _ tokenizer: Tokenizer) -> String {
+        let (text, spelling) = (tokenizer.decode([id]), tokenizer.token(id) ?? "")
+        guard !text.isEmpty, !text.contains("\u{FFFD}") else { return spelling }
+        // SentencePiece leaves out the space before what it takes for the first word.
+        return spelling.hasPrefix("▁") && !text.hasPrefix(" ") ? " " + text : text
     }
 
     /// The essential of each part; nothing after a generated text, which is all that was asked for.
@@ -83,11 +93,7 @@ struct TryReport {
     func show(_ context: Context) {
         let output = context.output
         output.render(json: json, quiet: quiet) {
-            for entry in tokenized {
-                output.line(
-                    Styled(Humanize.plural(entry.ids.count, "token") + (entry.ids.isEmpty ? "" : ": "), .faint)
-                        + Styled(entry.ids.map(String.init).joined(separator: " ")))
-            }
+            for entry in tokenized { show(entry, output) }
             for text in rendered?.split(separator: "\n", omittingEmptySubsequences: false) ?? [] {
                 output.row(Styled(String(text)))
             }
@@ -113,6 +119,21 @@ struct TryReport {
                 line("perplexity", "\(text) over \(Humanize.grouped(perplexity.tokensScored)) tokens", output)
             }
         }
+    }
+
+    /// The ids in a line; on a terminal one below the other, each beside its piece.
+    private func show(_ entry: Tokenized, _ output: Output) {
+        let count = Humanize.plural(entry.ids.count, "token")
+        guard output.settings.outputIsTerminal else {
+            let ids = entry.ids.map(String.init).joined(separator: " ")
+            return output.line(Styled(count + (ids.isEmpty ? "" : ": "), .faint) + Styled(ids))
+        }
+        output.line(Styled(count, .faint))
+        var table = Table([.init("ID", .right), .init("PIECE")])
+        for (id, piece) in zip(entry.ids, entry.pieces) {
+            table.add([Styled("\(id)"), Styled("\"\(piece.replacing("\n", with: "\\n"))\"")])
+        }
+        output.table(table)
     }
 
     /// The verdict, what the model is, and what it said; each check where one is no pass, or with `--verbose`.
