@@ -224,7 +224,8 @@ import Testing
         }
         #expect(
             sections(Self.pages[0]) == [
-                "NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "FLAGS OF EVERY COMMAND", "GENERATION", "EXIT STATUS",
+                "NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "FLAGS OF EVERY COMMAND", "GENERATION",
+                "EXIT STATUS",
                 "ENVIRONMENT", "REFERENCES", "PROVIDERS", "ARCHITECTURES",
             ])
         #expect(
@@ -243,7 +244,8 @@ import Testing
 
     /// A line that starts with a dot or an apostrophe is a request; only known ones may be.
     @Test func noTextIsTakenForARequest() {
-        for line in Self.pages.flatMap({ $0.split(separator: "\n") }) where line.hasPrefix(".") || line.hasPrefix("'") {
+        for line in Self.pages.flatMap({ $0.split(separator: "\n") })
+        where line.hasPrefix(".") || line.hasPrefix("'") {
             let request = line.dropFirst().prefix { $0.isLetter }
             #expect(["TH", "SH", "SS", "PP", "TP", "nf", "fi", "br"].contains(request), "\(line)")
         }

@@ -107,7 +107,8 @@ import Testing
     }
 
     @Test func aWordIsNeverBroken() {
-        #expect(Styled("in /a/very/long/path it is").wrapped(8).map(\.plain) == ["in", "/a/very/long/path", "it is"])
+        #expect(
+            Styled("in /a/very/long/path it is").wrapped(8).map(\.plain) == ["in", "/a/very/long/path", "it is"])
         // A word of two styles is one.
         let two = Styled("a b", .name) + Styled("c: d", .faint)
         #expect(two.wrapped(4).map(\.plain) == ["a", "bc:", "d"])
@@ -116,7 +117,9 @@ import Testing
     @Test func definitionsStandBelowTheirTermsWhereThereIsNoRoom() {
         let entries = [(term: "--long-flag VALUE", text: "what it does, in some words")]
         #expect(
-            TextWrap.definitions(entries, width: 30) == ["  --long-flag VALUE", "    what it does, in some", "    words"])
+            TextWrap.definitions(entries, width: 30) == [
+                "  --long-flag VALUE", "    what it does, in some", "    words",
+            ])
         #expect(
             TextWrap.definitions(entries, width: 60) == ["  --long-flag VALUE  what it does, in some words"])
     }

@@ -67,7 +67,8 @@ public struct ModelRegistry: Sendable {
         allModels = entries.map { entry in
             ModelInfo(
                 identifier: entry.identifier, name: entry.name, description: entry.description, size: entry.size,
-                diskSize: sizes[entry.alias]?.weights, contextWindow: entry.contextLength, capabilities: entry.capabilities,
+                diskSize: sizes[entry.alias]?.weights, contextWindow: entry.contextLength,
+                capabilities: entry.capabilities,
                 isRecommended: entry.isRecommended(memory: available), parameters: entry.parameters,
                 quantization: entry.quantization)
         }

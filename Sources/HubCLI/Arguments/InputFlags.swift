@@ -1,7 +1,8 @@
 /// Inputs that are files, as every command that uses a model takes them.
 enum InputFlags {
     static let attach = Option.text(
-        "attach", "FILE", kind: .file, repeats: true, "an input that is a file: a picture, or a text where one is read",
+        "attach", "FILE", kind: .file, repeats: true,
+        "an input that is a file: a picture, or a text where one is read",
         detail: """
             The kind comes from the content. Pictures are JPEG, PNG, WebP, GIF (the first frame) and BMP; HEIC and AVIF where \
             libheif is installed.

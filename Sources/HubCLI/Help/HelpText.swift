@@ -52,9 +52,10 @@ enum HelpText {
     /// The line that names the settings of generation, where a command takes them.
     private static func settings(of command: Command, width: Int) -> [String] {
         guard command.generates else { return [] }
-        return [""] + TextWrap.lines(
-            "It also takes the settings of generation, such as --temperature, --max-tokens and --threads: hub help generation",
-            width: width)
+        return [""]
+            + TextWrap.lines(
+                "It also takes the settings of generation, such as --temperature, --max-tokens and --threads: hub help generation",
+                width: width)
     }
 
     /// `hub help CMD`: everything about the command.

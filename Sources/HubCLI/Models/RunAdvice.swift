@@ -66,7 +66,9 @@ struct RunAdvice {
     /// A recommended one for the same that is soon fetched: of those that need the least memory the largest.
     private func small(of runnable: [RegistryEntry]) -> RegistryEntry? {
         guard let capability else { return nil }
-        func rank(_ entry: RegistryEntry) -> (Int64, Int64) { (entry.memory?.bytes ?? .max, -(entry.parameters ?? 0)) }
+        func rank(_ entry: RegistryEntry) -> (Int64, Int64) {
+            (entry.memory?.bytes ?? .max, -(entry.parameters ?? 0))
+        }
         return runnable.filter {
             $0.isRecommended(memory: registry.memory) && $0.capabilities.contains(capability)
         }.min { rank($0) < rank($1) }

@@ -60,11 +60,14 @@ import Testing
         #expect(
             bert.strings("tasks").contains("feature-extraction") && bert.strings("tasks").contains("text-ranking"))
         #expect(
-            page.lines.contains { $0.hasPrefix("bert ") && $0.contains(" vectors masks ") && $0.hasSuffix("  bert") })
+            page.lines.contains {
+                $0.hasPrefix("bert ") && $0.contains(" vectors masks ") && $0.hasSuffix("  bert")
+            })
         // What the page says of all is true of each, and it is cut nowhere.
         for family in families where family["runs"]?.bool == true {
             let formats = Set(family.strings("formats"))
-            #expect(formats.subtracting(["gguf"]).isEmpty || formats.isSuperset(of: ["safetensors", "mlx", "pickle"]))
+            #expect(
+                formats.subtracting(["gguf"]).isEmpty || formats.isSuperset(of: ["safetensors", "mlx", "pickle"]))
         }
         #expect(!page.output.contains("…"))
         #expect(families.first { $0["model_type"]?.string == "mistral" }?["gguf"]?.string == "llama")

@@ -48,7 +48,7 @@ extension JSONObject {
         let result = try await stage.run("try", folder)
         #expect(result.status == 0 && result.error.isEmpty && result.lines.count == 3)
         #expect(
-            result.lines[0].contains(/^works: [\d.,]+ tokens\/s, [\d.]+ MB of memory$/), "\(result.lines[0])")
+            result.lines[0].contains(#/^works: [\d.,]+ tokens/s, [\d.]+ MB of memory$/#), "\(result.lines[0])")
         #expect(result.lines[1] == "  model               LlamaForCausalLM, 1.1M parameters, BF16")
         #expect(result.lines[2].hasPrefix("  text                "))
         #expect(try await stage.run("try", folder, "-q").output == "pass\n")

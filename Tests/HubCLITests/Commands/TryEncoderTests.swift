@@ -228,7 +228,10 @@ import Testing
                 "hub try "
             ),
             (classifier.path, ["x", "--task", "fill-mask"], "--task fill-mask does not fit", "hub classify "),
-            (reranker, ["--texts", place("texts.txt")], "--texts needs --query", "'Who wrote Hamlet?' --texts FILE"),
+            (
+                reranker, ["--texts", place("texts.txt")], "--texts needs --query",
+                "'Who wrote Hamlet?' --texts FILE"
+            ),
         ]
         for (model, words, message, advice) in cases {
             let result = try await stage.run(["try", model] + words)
@@ -273,7 +276,7 @@ import Testing
             for name in [check, "batched", "text", name, "speed", "load", "peak memory"] {
                 #expect(page.lines.contains { $0.hasPrefix("  \(name) ") }, "\(model): \(name)")
             }
-            #expect(page.lines[0].contains(/^works: [\d.,]+ tokens\/s, /) && page.status == 0)
+            #expect(page.lines[0].contains(#/^works: [\d.,]+ tokens/s, /#) && page.status == 0)
         }
         let other = try await document(masked.path, "--task", "feature-extraction")
         #expect(other.objects("checks").contains { $0["name"]?.string == "embeddings" })

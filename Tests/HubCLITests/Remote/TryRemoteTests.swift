@@ -10,7 +10,7 @@ import Testing
         let stage = try RemoteStage()
         let short = try await stage.run("try", "--provider", "hf:together", RemoteStage.chat)
         #expect(short.status == 0 && short.error.isEmpty)
-        #expect(short.lines[0].contains(/^works: first text after [\d,]+ ms/), "\(short.lines[0])")
+        #expect(short.lines[0].contains(#/^works: first text after [\d,]+ ms/#), "\(short.lines[0])")
         #expect(short.lines[1] == "  answered by         hf:together")
         #expect(!short.output.contains("  pass  "))
         let result = try await stage.run("try", "--provider", "hf:together", RemoteStage.chat, "-v")

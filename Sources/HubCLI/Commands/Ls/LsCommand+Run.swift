@@ -65,7 +65,8 @@ extension LsCommand {
         let view = LsView(
             context: context, cache: cache, xet: xet, pins: pins, damaged: try await workspace.damagedRevisions(),
             unfinished: try await unfinished(shown, workspace),
-            partialFiles: request.partials ? await files(ofPartials: shown, catalog) : [:], tried: tried?.here ?? [:],
+            partialFiles: request.partials ? await files(ofPartials: shown, catalog) : [:],
+            tried: tried?.here ?? [:],
             triedRemotely: tried?.remotely ?? [:], free: free,
             reclaimable: try await reclaimable(cache, pins, workspace))
         let others = further.map { other in
@@ -145,7 +146,8 @@ extension LsCommand {
             var files: [Repository: [String: String]] = [:]
             for repository in repositories {
                 for digest in Set(repository.partials.map { self.digest(ofPartial: $0.name) }) {
-                    let places = catalog.use { catalog throws(AIError) in try catalog.places(ofSHA256: digest) } ?? []
+                    let places =
+                        catalog.use { catalog throws(AIError) in try catalog.places(ofSHA256: digest) } ?? []
                     let place = places.first { $0.repository == repository.repository }
                     files[repository.repository, default: [:]][digest] = place?.path
                 }

@@ -10,7 +10,8 @@ enum LsCommand {
     static let largerThan = Option.size("larger-than", "only what is larger than this", detail: "Such as 1GB.")
     static let limit = Option.whole("limit", in: 1 ... .max, "show at most this many")
     static let revisions = Switch("revisions", "a line for each cached revision")
-    static let partials = Switch("partials", "show unfinished downloads too",
+    static let partials = Switch(
+        "partials", "show unfinished downloads too",
         detail: "By the names of their files, where the catalog knows them.")
 
     static let command = Command(

@@ -79,7 +79,7 @@ struct LsView {
         for (repository, note) in zip(repositories, notes) {
             let refs = repository.revisions.map { self.refs($0, repository) ?? $0.commit.short }
             let isEmpty = repository.revisions.isEmpty
-            let cells = [
+            let cells: [Styled] = [
                 Styled(repository.repository.description, .name), size(repository.size), size(repository.freeable),
                 isEmpty ? "" : used(repository.revisions.lazy.compactMap(\.lastUsedAt).max()),
                 Styled(refs.joined(separator: ", ")), age(repository.revisions.lazy.map(\.downloadedAt).max()),
@@ -129,7 +129,7 @@ struct LsView {
                 .init("SIZE", .right), .init("FREES", .right, optional: true), .init("USED", optional: true),
             ] + noteColumn)
         for ((repository, revision), note) in zip(rows, notes) {
-            let cells = [
+            let cells: [Styled] = [
                 Styled(repository.repository.description, .name), Styled(revision.commit.short),
                 refs(revision, repository).map { Styled($0) } ?? Styled("detached", .faint),
                 size(revision.size), size(revision.freeable), used(revision.lastUsedAt),

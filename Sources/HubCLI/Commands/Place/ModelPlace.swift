@@ -1,3 +1,4 @@
+import Catalog
 import Fetcher
 import HubCore
 import InferenceKit

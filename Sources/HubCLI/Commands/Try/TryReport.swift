@@ -66,7 +66,8 @@ struct TryReport {
         return try texts.map { text throws(AIError) in
             let ids = try tokenizer.encode(text, addSpecialTokens: false)
             return Tokenized(
-                text: text, ids: ids, pieces: ids.map { piece($0, tokenizer) }, idsWithSpecial: try tokenizer.encode(text), decoded: tokenizer.decode(ids),
+                text: text, ids: ids, pieces: ids.map { piece($0, tokenizer) },
+                idsWithSpecial: try tokenizer.encode(text), decoded: tokenizer.decode(ids),
                 decodedSkipSpecial: tokenizer.decode(ids, skipSpecialTokens: true))
         }
     }
