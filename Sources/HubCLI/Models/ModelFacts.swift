@@ -50,6 +50,8 @@ struct ModelFacts {
     var verdict: RunVerdict?
     /// Its files by role.
     private(set) var weights = ModelFiles([])
+    /// Its files that are cached.
+    private(set) var held: Set<ExactText> = []
     /// The sets of weights, the smallest first.
     var variants: [ModelVariant] { weights.variants }
 
@@ -60,10 +62,7 @@ struct ModelFacts {
     }
 
     /// Whether every file of a set is in the snapshot or is one of its blobs.
-    func isCached(_ variant: ModelVariant) -> Bool {
-        let cached = Set((plan?.files ?? []).lazy.filter { $0.state.isCached }.map { ExactText($0.file.path) })
-        return variant.files.allSatisfy { cached.contains(ExactText($0)) }
-    }
+    func isCached(_ variant: ModelVariant) -> Bool { variant.files.allSatisfy { held.contains(ExactText($0)) } }
 
     /// What running the largest set of weights takes.
     var memory: MemoryNeed? { needs.max { $0.bytes < $1.bytes } }
@@ -83,6 +82,7 @@ struct ModelFacts {
     mutating func findVariants() {
         guard reference.repository.kind == .model, let plan else { return }
         weights = ModelFiles(plan.files.map(\.file), library: record.library, tags: record.tags ?? [])
+        held = Set(plan.files.lazy.filter { $0.state.isCached }.map { ExactText($0.file.path) })
     }
 }
 

@@ -26,9 +26,9 @@ import Testing
         #expect(lines[0].wholeMatch(of: /org\/tiny at [0-9a-f]{8}/) != nil)
         #expect(
             Array(lines[1...8].filter { !$0.hasPrefix("  updated") }) == [
-                "  page        \(stage.hub.endpoint)/org/tiny", "  task        text-generation",
-                "  library     transformers", "  license     mit",
-                "  popularity  12.3k downloads a month, 7 likes", "  refs        main, v1.0", "  tags        tiny",
+                "  task        text-generation", "  library     transformers", "  license     mit",
+                "  popularity  12.3k downloads a month, 7 likes", "  page        \(stage.hub.endpoint)/org/tiny",
+                "  refs        main, v1.0", "  tags        tiny",
             ])
         #expect(Array(lines[9...10]) == ["  files       4, 300 kB", "  cached      nothing"])
         #expect(lines[11].hasPrefix("  to fetch    300 kB, fits on the disk: "))
@@ -219,6 +219,7 @@ import Testing
         #expect(
             result.output == """
                 org/one at 11111111
+                  page        \(stage.hub.endpoint)/org/one
                   cached      2 files, 6 B; there may be more on the Hub
 
                 """)

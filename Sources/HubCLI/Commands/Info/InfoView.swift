@@ -52,7 +52,6 @@ struct InfoView {
     }
 
     private func showMetadata() {
-        output.fact("page", facts.page)
         output.fact("alias", facts.curated?.alias)
         output.fact("task", record.task)
         output.fact("library", record.library)
@@ -75,6 +74,7 @@ struct InfoView {
         let countAge = facts.olderCount.map { " (as of \(Humanize.age(of: $0, now: context.now)))" } ?? ""
         output.fact("popularity", counts.isEmpty ? "" : counts + countAge)
         output.fact("updated", record.updatedAt.map { Humanize.age(of: $0, now: context.now) })
+        output.fact("page", facts.page)
     }
 
     private func showRevisions() {
@@ -87,7 +87,7 @@ struct InfoView {
     }
 
     private func show(_ plan: PullPlan) {
-        output.fact("files", "\(plan.files.count), \(ByteCount(plan.totalBytes))")
+        output.fact("files", "\(Humanize.grouped(plan.files.count)), \(ByteCount(plan.totalBytes))")
         output.fact(
             "cached",
             plan.cachedBytes == plan.totalBytes
@@ -139,7 +139,7 @@ struct InfoView {
             let fits = need.bytes <= facts.memoryTotal
             table.add([
                 Styled(variant.name), variant.name == format ? "" : Styled(format),
-                Styled("\(variant.files.count)"), Styled("\(ByteCount(variant.sizeBytes))"),
+                Styled(Humanize.grouped(variant.files.count)), Styled("\(ByteCount(variant.sizeBytes))"),
                 facts.isCached(variant) ? Styled("yes", .good) : "",
                 fits ? Styled("yes") : Styled("no, needs \(ByteCount(need.bytes))", .bad),
             ])

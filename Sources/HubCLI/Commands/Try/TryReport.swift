@@ -178,7 +178,10 @@ struct TryReport {
     static func show(_ vector: EmbeddingResult, of text: String, _ output: Output) {
         let first = vector.vector.prefix(4).map { rounded(Double($0)) }.joined(separator: " ")
         output.line(Styled(SafeText.line(text), .faint))
-        output.line(Styled("  \(vector.dimensions) numbers: \(first) \(vector.dimensions > 4 ? "..." : "")"))
+        output.line(
+            Styled(
+                "  \(Humanize.plural(vector.dimensions, "number")): \(first) \(vector.dimensions > 4 ? "..." : "")")
+        )
     }
 
     /// Three digits behind the point.
