@@ -216,10 +216,17 @@ import Testing
         }
     }
 
-    @Test func flags() {
-        let fault = ArgumentParser.parse(["pull", "gpt2", "--dry-run"]).fault
-        #expect(fault?.message == "unknown flag --dry-run")
-        #expect(fault?.recoverySuggestion == "did you mean: --estimate")
+    @Test(arguments: [
+        ("--force-download", "did you mean: --force"), ("--max-workers=4", "did you mean: --connections"),
+        ("--repo-type=dataset", "the kind stands before the name: datasets/org/name, spaces/org/name"),
+        ("--type=dataset", "the kind stands before the name: datasets/org/name, spaces/org/name"),
+        ("--resume-download", "interrupted downloads are always resumed"),
+        ("--local-dir-use-symlinks=False", "with --local-dir the files themselves are there, never links"),
+    ])
+    func flags(_ word: String, _ advice: String) {
+        let fault = ArgumentParser.parse(["pull", "gpt2", word]).fault
+        #expect(fault?.message == "unknown flag \(word.prefix { $0 != "=" })")
+        #expect(fault?.recoverySuggestion == advice)
     }
 
     @Test(arguments: [

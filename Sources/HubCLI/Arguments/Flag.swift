@@ -93,6 +93,14 @@ extension Switch {
 }
 
 extension Flag {
+    /// The flag under its long name alone, which no help mentions: another tool calls it so.
+    var unlisted: Flag {
+        var flag = self
+        flag.isHidden = true
+        flag.short = nil
+        return flag
+    }
+
     /// A former spelling, which still works: no help mentions it, and who uses it is told the new one.
     func now(_ successor: String) -> Flag {
         var flag = self

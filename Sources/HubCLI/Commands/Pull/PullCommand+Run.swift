@@ -29,7 +29,7 @@ extension PullCommand {
             filter = FileFilter(include: include.isEmpty ? nil : include, exclude: arguments.all(exclude))
             format = arguments[PullCommand.format]
             quantization = arguments[quant]
-            isEstimate = arguments[estimate]
+            isEstimate = arguments[estimate] || arguments[SharedFlags.dryRun]
             force = arguments[PullCommand.force]
             connections = arguments[PullCommand.connections]
             rate = arguments[limitRate]?.bytes
