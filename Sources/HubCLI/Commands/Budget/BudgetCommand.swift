@@ -16,8 +16,8 @@ enum BudgetCommand {
             install applies the budget every day: it writes a timer of systemd for this user, on macOS an agent of launchd, and \
             says how to start it. off ends the budget, and removes the timer.
 
-            Without a size, budget shows the rule and what is used, and if that is too much, asks whether to delete what the \
-            plan shows; --yes does it without asking, --dry-run only shows it.
+            Without a size, budget shows the rule, what is used, and if that is too much, what would go. On a terminal it asks \
+            whether to delete that; --yes does it without asking, and --dry-run never does.
             """,
         operands: [
             Operand("SIZE|off", .optional, .choice(["off", "install"])),
