@@ -195,6 +195,20 @@ import Testing
         ] { #expect(try await stage.run(words).status == 2, "\(words)") }
     }
 
+    /// Half of what was asked for looks like a lock of it.
+    @Test func whatFailsForOneModelIsWrittenForNone() async throws {
+        let words = ["lock", "write", "org/quants", "org/one", "--quant", "Q4_K_M"]
+        let failed = try await stage.run(words)
+        #expect(failed.status != 0 && failed.output.isEmpty && !FileSystem.exists(path), "\(failed.output)")
+        #expect(failed.error.hasSuffix("hub: nothing was written to hub.lock\n"), "\(failed.error)")
+        try await succeed("lock", "write", "org/two")
+        let before = try text()
+        let more = try await stage.run("lock", "write", "org/one", "org/none", "--json")
+        #expect(more.status == 3)
+        #expect(try more.document()["ok"]?.bool == false && more.document().objects("models").isEmpty)
+        #expect(try text() == before)
+    }
+
     /// --check sees a file that was cut off, a link that is gone and, in a cache without links, another content.
     @Test func damageIsSeen() async throws {
         try await succeed("pull", "-q", "org/one", "org/two")

@@ -85,9 +85,7 @@ extension LockCommand {
                 lock.set(entry)
             }
         }
-        if changes.contains(where: \.isChange) { try await write(lock, request.path) }
-        show(changes, lock, request.path, context)
-        try failures.finish()
+        try await finish(changes, lock, failures, request, context)
     }
 
     private static func update(_ context: Context, _ request: Request) async throws {
@@ -106,13 +104,22 @@ extension LockCommand {
                 lock.set(new)
             }
         }
-        if changes.contains(where: \.isChange) { try await write(lock, request.path) }
-        show(changes, lock, request.path, context)
-        try failures.finish()
+        try await finish(changes, lock, failures, request, context)
     }
 
-    private static func write(_ lock: ModelLock, _ path: String) async throws {
-        try await Blocking.run { try lock.write(path) }
+    /// Writes all of it or nothing: a lock of half the models looks like one of all.
+    private static func finish(
+        _ changes: [LockChange], _ lock: ModelLock, _ failures: Failures, _ request: Request, _ context: Context
+    ) async throws {
+        guard failures.all.isEmpty else {
+            context.output.document(["ok": false, "models": .array([])])
+            if changes.contains(where: \.isChange) {
+                context.output.note("nothing was written to \(request.path.printable)")
+            }
+            return try failures.finish()
+        }
+        if changes.contains(where: \.isChange) { try await Blocking.run { try lock.write(request.path) } }
+        show(changes, lock, request.path, context)
     }
 
     private static func check(_ context: Context, _ request: Request, upstream: Bool) async throws {
