@@ -188,9 +188,12 @@ extension PullCommand {
             }
             var told = error
             if kept > 0 {
+                // A file that its owner changed would stop the same command again.
+                let isStuck = result.files.allSatisfy { $0.status != .failed || $0.error?.code == .fileChanged }
                 told.specificAdvice =
                     (told.recoverySuggestion.map { $0 + "\n" } ?? "")
-                    + "\(kept) of \(result.files.count) files \(are) complete; \(command) continues with the others"
+                    + "\(kept) of \(result.files.count) files \(are) complete"
+                    + (isStuck ? "" : "; \(command) continues with the others")
             }
             throw told
         }
