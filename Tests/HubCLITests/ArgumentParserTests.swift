@@ -245,6 +245,13 @@ import Testing
         #expect(ArgumentParser.parse(["rm", "-f", "x"]).fault?.message == "unknown flag -f")
     }
 
+    /// One word for it in every family: the others' word works, and hub says its own.
+    @Test(arguments: ["auth", "chats", "lock", "registry", "trash"]) func listIsLs(_ family: String) {
+        let outcome = ArgumentParser.parse([family, "list"])
+        #expect(outcome.fault == nil && outcome.command?.name == "\(family) ls")
+        #expect(outcome.notes == ["hub \(family) list is hub \(family) ls now"])
+    }
+
     @Test func linesOnlyWhereThereIsAList() {
         #expect(ArgumentParser.parse(["ls", "--json=lines"]).fault == nil)
         let apart = ArgumentParser.parse(["ls", "--json", "lines", "org/*"])

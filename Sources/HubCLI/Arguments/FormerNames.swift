@@ -16,7 +16,8 @@ enum FormerNames {
     ]
 
     /// The words of subcommands, by the command's name.
-    static let words = ["auth": ["list": "ls"]]
+    static let words = Dictionary(
+        uniqueKeysWithValues: ["auth", "chats", "lock", "registry", "trash"].map { ($0, ["list": "ls"]) })
 
     /// The subcommand that other words belonged to, which had none before.
     static let unnamed = ["lock": "write"]

@@ -75,7 +75,6 @@ import Testing
         for (words, text) in [
             (["chats", "ls", "x"], "hub chats ls takes no words"), (["chats", "show"], "missing ID"),
             (["chats", "search"], "missing TEXT"), (["chats", "show", "a", "b"], "one ID at a time"),
-            (["chats", "list"], "hub chats does not know \"list\""),
             (["chats", "ls", "--yes"], "does not take --yes"),
         ] {
             let result = try await stage.run(words)

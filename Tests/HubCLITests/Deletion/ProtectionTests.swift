@@ -85,6 +85,26 @@ import Testing
         #expect(missing.status == 3 && !missing.error.contains("hub pull"))
     }
 
+    @Test func thePinsAreListedWithTheirNotes() async throws {
+        #expect(try await stage.run("pin").output == "nothing is pinned\n")
+        #expect(try await stage.run("pin", "org/two", "--note", "for the paper").status == 0)
+        #expect(try await stage.run("pin", "org/one").status == 0)
+        try FileSystem.removeTree(Path.join(stage.cache, "models--org--one"))
+        let shown = try await stage.run("pin")
+        #expect(
+            settled(shown.output) == """
+                PINNED  NOTE
+                org/one@11111111  not cached
+                org/two@22222222  for the paper
+
+                """, "\(shown.output)")
+        #expect(try await stage.run("pin", "-q").lines == ["org/one@11111111", "org/two@22222222"])
+        let lines = try await stage.run("pin", "--json").document().objects("pinned")
+        #expect(lines.map { $0["note"]?.string } == [nil, "for the paper"])
+        let about = try await stage.run("pin", "--note", "nothing")
+        #expect(about.status == 2 && about.error.hasPrefix("hub: missing REF|GLOB\n"))
+    }
+
     @Test func aPinOfWhatIsGoneCanBeTakenAway() async throws {
         #expect(try await stage.run("pin", "org/*").status == 0)
         try FileSystem.removeTree(Path.join(stage.cache, "models--org--one"))
