@@ -24,7 +24,9 @@ enum FormerNames {
 
     /// The flags, by the first word of the command's name, or by the whole.
     static let flags: [String: [String: Successor]] = [
-        "lock": ["check": .word("check"), "update": .word("update"), "key": .word("key")],
+        "lock": [
+            "check": .word("check"), "update": .word("update"), "key": .word("key"), "upstream": .flag("branches"),
+        ],
         "doctor": ["fix": .word("fix"), "rebuild": .word("rebuild")],
         "serve": [
             "mirror": .word("mirror"), "api": .word("api"), "page": .word("page"), "all": .word("all"),
@@ -33,7 +35,7 @@ enum FormerNames {
         "cache budget": ["off": .word("off"), "install": .word("install"), "older-than": .flag("unused-for")],
         "gc": ["older-than": .flag("unused-for")],
         "search": ["max-size": .flag("smaller-than")],
-        "registry": ["provider": .flag("format")],
+        "registry": ["provider": .flag("format"), "size": .flag("size-class")],
         "embed": ["file": .flag("texts")],
         "try": ["file": .flag("gguf")],
         "chat": ["file": .flag("gguf")],

@@ -106,7 +106,7 @@ import Testing
         try await succeed("pull", "-q", "--locked", "org/one")
         #expect(try await stage.path("org/one") == locked)
         #expect(try await stage.run("lock", "--check", "org/one").status == 0)
-        let upstream = try await stage.run("lock", "--check", "--upstream", "org/one")
+        let upstream = try await stage.run("lock", "check", "--branches", "org/one")
         #expect(upstream.status == 1 && upstream.output.contains("on the Hub"))
 
         let update = try await stage.run("lock", "--update")
@@ -190,7 +190,7 @@ import Testing
         #expect(try await stage.run("lock", "org/none").status == 3)
         #expect(try await stage.run("pull").error.hasPrefix("hub: missing REF\n"))
         for words in [
-            ["pull", "--locked", "--include", "x"], ["lock", "--upstream"], ["lock", "--key", "org/one"],
+            ["pull", "--locked", "--include", "x"], ["lock", "ls", "--branches"], ["lock", "--key", "org/one"],
             ["lock", "--check", "--update"], ["lock", "--check", "org/one:x"],
         ] { #expect(try await stage.run(words).status == 2, "\(words)") }
     }

@@ -2,8 +2,6 @@ import HubCore
 
 /// `hub cache budget`
 enum BudgetCommand {
-    static let keep = Option.text(
-        "keep", "REF|GLOB", kind: .model, repeats: true, "never delete this model or revision for the budget")
     static let command = Command(
         name: "budget", purpose: .changes, doc: "keep the cache within a size, before each pull",
         detail: """
@@ -24,7 +22,7 @@ enum BudgetCommand {
             Operand("install", .optional, .choice(["install"])),
         ],
         flags: [
-            keep.flag, SharedFlags.unusedFor.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag,
+            SharedFlags.keep.flag, SharedFlags.unusedFor.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag,
         ],
         listKey: "plan",
         examples: [
@@ -58,7 +56,7 @@ enum BudgetCommand {
                 self.size = size.bytes
             }
             if off, size != nil || install { throw AIError(.invalidInput, "off takes no other word") }
-            keep = arguments.all(BudgetCommand.keep)
+            keep = arguments.all(SharedFlags.keep)
             olderThan = arguments[SharedFlags.unusedFor]?.seconds
             dryRun = arguments[SharedFlags.dryRun]
             yes = arguments[SharedFlags.yes]

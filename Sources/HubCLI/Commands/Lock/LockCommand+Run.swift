@@ -5,7 +5,7 @@ import ModelFormats
 extension LockCommand {
     /// What is done with the lock.
     struct Request {
-        enum Action { case add, list, check(upstream: Bool), update, key }
+        enum Action { case add, list, check(branches: Bool), update, key }
 
         var action: Action
         var words: [String]
@@ -32,7 +32,7 @@ extension LockCommand {
         switch request.action {
         case .add: try await add(context, request)
         case .list: try await list(context, request)
-        case .check(let upstream): try await check(context, request, upstream: upstream)
+        case .check(let branches): try await check(context, request, branches: branches)
         case .update: try await update(context, request)
         case .key:
             let lock = try await LockedModels.read(request.path)
@@ -122,7 +122,7 @@ extension LockCommand {
         show(changes, lock, request.path, context)
     }
 
-    private static func check(_ context: Context, _ request: Request, upstream: Bool) async throws {
+    private static func check(_ context: Context, _ request: Request, branches: Bool) async throws {
         let lock = try await LockedModels.read(request.path)
         let entries = try LockedModels.entries(request.words, of: lock, request.path, context)
         let workspace = try await context.workspace(joinsGroup: false)
@@ -138,9 +138,9 @@ extension LockCommand {
                     }
                 }
                 found.append((entry, problem))
-                guard upstream, let revision = entry.revision else { return }
+                guard branches, let revision = entry.revision else { return }
                 guard !workspace.isOffline else {
-                    throw AIError(.offline, "--upstream needs the network, which is off")
+                    throw AIError(.offline, "--branches needs the network, which is off")
                 }
                 let now = try await workspace.puller().info(entry.reference).commit
                 guard now != entry.commit else { return }
