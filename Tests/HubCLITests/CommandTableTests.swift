@@ -46,7 +46,7 @@ import Testing
     @Test func aFlagMeansTheSameEverywhere() {
         var known: [String: (takesValue: Bool, doc: String, owner: String)] = [:]
         for command in CommandTable.all.flatMap(\.leaves) {
-            #expect(command.ownFlags.count <= 25, "hub \(command.name) has \(command.ownFlags.count) flags of its own")
+            #expect(command.ownFlags.count <= 25, "hub \(command.name) has \(command.ownFlags.count)")
             for flag in command.flags where !["format", "sort"].contains(flag.name) {
                 let doc = String(flag.doc.prefix { $0 != ":" })
                 let first = known[flag.name] ?? (flag.value != nil, doc, command.name)

@@ -40,7 +40,8 @@ import Testing
         let sent = try #require(remote.calls.last).json["messages"]?.array ?? []
         #expect(sent.last?["content"]?.string == "Two")
         let count = remote.calls.count
-        let absent = try await remote.run("chat", "--continue", first == "00000000" ? "00000001" : "00000000", "Hi")
+        let other = first == "00000000" ? "00000001" : "00000000"
+        let absent = try await remote.run("chat", "--continue", other, "Hi")
         #expect(absent.status == 3 && absent.error.contains("there is no conversation 0000000"))
         #expect(remote.calls.count == count)
     }

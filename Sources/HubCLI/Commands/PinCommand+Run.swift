@@ -97,7 +97,8 @@ extension PinCommand {
                     repository.folder == pin.folder && repository.revisions.contains { $0.commit == pin.commit }
                 }
                 table.add([
-                    Styled(pin.title, .name), Styled(isCached ? "" : "not cached", .caution), Styled(pin.note ?? ""),
+                    Styled(pin.title, .name), Styled(isCached ? "" : "not cached", .caution),
+                    Styled(pin.note ?? ""),
                 ])
             }
             context.output.table(table)

@@ -35,7 +35,9 @@ struct NameSuggestion: Sendable {
     }
 
     /// A sentence about the nearest name.
-    private static func nearest(to repository: Repository, in layout: CacheLayout, _ catalog: Catalog?) -> String? {
+    private static func nearest(to repository: Repository, in layout: CacheLayout, _ catalog: Catalog?)
+        -> String?
+    {
         let folders = ((try? FileSystem.entries(layout.root)) ?? nil) ?? []
         let cached = folders.compactMap { Repository(folderName: $0) }.filter { $0.kind == repository.kind }
         // It is here, so something else is wrong.

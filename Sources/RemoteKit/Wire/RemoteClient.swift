@@ -80,7 +80,8 @@ struct RemoteClient: Sendable {
             }
             return .failed(
                 AIError(
-                    .protocolViolation, "\(name): more than five redirects", advice: "check the provider's address"))
+                    .protocolViolation, "\(name): more than five redirects",
+                    advice: "check the provider's address"))
         } catch {
             return .failed(error)
         }

@@ -88,8 +88,8 @@ struct RemoteFault: Sendable {
     /// What to do where nobody answers: the code's own advice is about the Hub.
     var unreachedAdvice: String {
         if isHub { return "check the network, the proxy variables and HUB_INFERENCE_ENDPOINT" }
-        let more = name.contains("://") ? ", the proxy variables and the address \(name)" : " and the proxy variables"
-        return "check the network\(more)"
+        guard name.contains("://") else { return "check the network and the proxy variables" }
+        return "check the network, the proxy variables and the address \(name)"
     }
 
     private static func saysNotServed(_ json: JSON?, _ words: String) -> Bool {

@@ -161,7 +161,7 @@ import Testing
             let words = ["export", "org/tiny", "-o", path.replacing(".001", with: "")] + flags
             try FileSystem.replace(travel.path(path), with: Array("mine".utf8))
             let kept = try await travel.stage.run(words)
-            #expect(kept.status == 2 && kept.error == "hub: \(path) exists\n     --force replaces it\n", "\(kept.error)")
+            #expect(kept.status == 2 && kept.error == "hub: \(path) exists\n     --force replaces it\n")
             #expect(try FileSystem.text(travel.path(path)) == "mine")
             // A run that was interrupted has asked already.
             try FileSystem.replace(travel.path(path + ".incomplete"), with: [])

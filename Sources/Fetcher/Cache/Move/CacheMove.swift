@@ -98,7 +98,9 @@ package struct CacheMove: Sendable {
             throw Self.refusal("\(target.root) and the cache \(layout.root) lie in each other")
         }
         for path in [target.root, Trash(target).path, layout.root + ".hub-moved"] {
-            guard let status = try FileSystem.linkStatus(path), path != target.root || !replacesLink else { continue }
+            guard let status = try FileSystem.linkStatus(path), path != target.root || !replacesLink else {
+                continue
+            }
             guard status.kind == .directory, try Marker.isAlone(in: path) else {
                 throw Self.refusal("\(path) is there already and is not an empty folder")
             }

@@ -47,9 +47,9 @@ enum GcCommand {
             finishes a deletion that was interrupted.
             """,
         flags: [
-            detached.flag, partials.flag, orphans.flag, damaged.flag, SharedFlags.unusedFor.flag, SharedFlags.keep.flag,
-            maxSize.flag, free.flag, bestEffort.flag, choose.flag, plain.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag,
-            SharedFlags.trash.flag,
+            detached.flag, partials.flag, orphans.flag, damaged.flag, SharedFlags.unusedFor.flag,
+            SharedFlags.keep.flag, maxSize.flag, free.flag, bestEffort.flag, choose.flag, plain.flag,
+            SharedFlags.dryRun.flag, SharedFlags.yes.flag, SharedFlags.trash.flag,
         ],
         exclusive: [["choose", "plain"]],
         listKey: "plan",

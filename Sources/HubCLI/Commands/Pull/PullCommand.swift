@@ -76,7 +76,8 @@ enum PullCommand {
         operands: [Operand("REF", .optional, .model), Operand("FILE|REF", .any, .model)],
         flags: [
             include.flag, exclude.flag, format.flag, quant.flag, revision.flag, estimate.flag, force.flag,
-            connections.flag, limitRate.flag, localDir.flag, locked.flag, yes.flag, SharedFlags.dryRun.flag.unlisted,
+            connections.flag, limitRate.flag, localDir.flag, locked.flag, yes.flag,
+            SharedFlags.dryRun.flag.unlisted,
         ],
         exclusive: ["include", "exclude", "format", "quant", "revision"].map { ["locked", $0] },
         listKey: "models",

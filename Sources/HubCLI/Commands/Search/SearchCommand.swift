@@ -5,7 +5,8 @@ import HubCore
 enum SearchCommand {
     enum Format: String, Sendable, CaseIterable { case gguf, mlx, safetensors }
 
-    static let task = Option.text("task", "TASK", kind: .task, "the task: only models for it, such as text-generation")
+    static let task = Option.text(
+        "task", "TASK", kind: .task, "the task: only models for it, such as text-generation")
     static let capability = Option<ModelCapability>.named(
         "capability", "what the model is good for",
         detail: """
