@@ -55,13 +55,7 @@ extension BudgetCommand {
         }
         // Neither a question about the rule nor setting it deletes anything by itself.
         guard !request.dryRun, request.yes || (context.isInteractive && context.mode != .json) else {
-            view.showPlan()
-            if budget.missing > 0 {
-                context.output.warning(view.refusal.message, advice: view.refusal.specificAdvice)
-            } else if !request.dryRun {
-                context.output.note("hub cache budget --yes deletes this")
-            }
-            return
+            return view.showOnly(isDryRun: request.dryRun)
         }
         guard try await view.carryOut(isAgreed: request.yes, again: current) else {
             return context.output.note("nothing was deleted")

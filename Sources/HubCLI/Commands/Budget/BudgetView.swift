@@ -63,6 +63,16 @@ struct BudgetView {
         output.line(Styled("\(ByteCount(budget.freedBytes)) in all", .strong))
     }
 
+    /// The plan, where nobody is asked whether to carry it out.
+    func showOnly(isDryRun: Bool) {
+        showPlan()
+        if budget.missing > 0 {
+            output.warning(refusal.message, advice: refusal.specificAdvice)
+        } else if !isDryRun {
+            output.note("hub cache budget --yes deletes this")
+        }
+    }
+
     /// The error of a budget that cannot be kept.
     var refusal: AIError {
         AIError(
