@@ -8,9 +8,9 @@ enum LsCommand {
         "sort", "what comes first",
         detail: "The last used (the default), the largest, by name, or the last downloaded.")
     static let largerThan = Option.size("larger-than", "only what is larger than this", detail: "Such as 1GB.")
-    static let limit = Option.whole("limit", in: 1 ... .max, "show at most this many")
+    static let limit = Option.whole("limit", in: 1 ... .max, "at most this many")
     static let revisions = Switch("revisions", "a line for each cached revision")
-    static let partials = Switch("partials", "show unfinished downloads too")
+    static let partials = Switch("partials", "unfinished downloads: shown too")
 
     static let command = Command(
         name: "ls", doc: "list what is cached, with sizes and last use",
