@@ -13,7 +13,7 @@ struct DownloadsPage {
                 && !shown.contains($0["id"]?.string ?? "")
         }
         return PageView(
-            title: "Downloads", section: .downloads, module: "downloads.js",
+            title: "Downloads", section: .downloads, modules: ["downloads.js"],
             content: [
                 .tag("h1", [:], "Downloads"),
                 .tag("ul", ["id": "downloads", "class": "downloads"], running.map(row)),
