@@ -11,7 +11,7 @@ import Testing
     init() throws { stage = try Stage { try ModelRepository.tiny("org/tiny", in: $0) } }
 
     @Test func itsAddressIsTheLastLine() async throws {
-        let server = try stage.start("serve", "--page")
+        let server = try stage.start("serve", "page")
         try await server.wait(forText: "stops it\n")
         let address = try await server.wait(forText: "export HF_ENDPOINT=").prefix { $0 != "\n" }
         let page = try await HTTPClient.get("\(address)/-/storage")
@@ -22,7 +22,7 @@ import Testing
 
     /// Who answers for a name in the network could show a page of theirs in its place. An API alone has such names.
     @Test func noNameOfTheNetworkReachesIt() async throws {
-        for (words, status) in [(["serve", "--api", "--page"], 421), (["serve", "--api"], 200)] {
+        for (words, status) in [(["serve", "api", "page"], 421), (["serve", "api"], 200)] {
             let server = try stage.start(words)
             let address = try await server.wait(forText: "export ").split(separator: "\n")[0]
             for name in ["printer.local", "some.internal"] {
@@ -39,7 +39,7 @@ import Testing
         let cases = [
             (["serve", "folder", "--page"], "--page shows the cache, not a folder"),
             (
-                ["serve", "--page", "--host", "0.0.0.0"],
+                ["serve", "page", "--host", "0.0.0.0"],
                 "0.0.0.0 can be reached by others, and the page has no token"
             ),
         ]
