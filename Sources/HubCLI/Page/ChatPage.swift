@@ -10,11 +10,6 @@ struct ChatPage {
     let place: PagePlace
     let request: PageRequest
 
-    /// Where one chats with a model.
-    static func address(model name: String) -> String {
-        "/-/chat?model=\(PercentEncoding.encode(name, keeping: "/"))"
-    }
-
     func view() async throws -> PageView {
         let kept = try await place.ask(["chats"]).document["conversations"]?.array ?? []
         var turns: [HTML] = []

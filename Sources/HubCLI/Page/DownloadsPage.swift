@@ -40,7 +40,7 @@ struct DownloadsPage {
             return .tag(
                 "tr", [:],
                 [
-                    .tag("th", ["scope": "row"], [.link(ModelPage.address(id: id), id)]),
+                    .tag("th", ["scope": "row"], [.link(PageAddress.model(id: id), id)]),
                     PageParts.cell("number", [.text(PageParts.size(model["size_bytes"]))], label: "Here"),
                     PageParts.cell("number live", [button]),
                 ])

@@ -19,14 +19,6 @@ struct ModelPage {
     var isModel: Bool { request.parts[0] == "models" }
     private var inspects: Bool { request.query.flag("inspect") }
 
-    static func address(id: String) -> String { "/-/models/\(PercentEncoding.encode(id, keeping: "/"))" }
-
-    static func address(_ reference: ModelReference) -> String {
-        let prefix = reference.repository.kind == .model ? "models/" : ""
-        let revision = reference.revision.map { "?revision=\(PercentEncoding.encode($0))" } ?? ""
-        return "/-/\(prefix)\(PercentEncoding.encode("\(reference.repository)", keeping: "/"))\(revision)"
-    }
-
     func view() async throws -> PageView {
         let reference = try place.context.reference(typed)
         let answer = try await place.ask(["info"] + (inspects ? ["--inspect"] : []) + ["--", typed])
@@ -36,7 +28,7 @@ struct ModelPage {
         var parts: [HTML] = [
             // Loaded anew when a download has ended, as are the facts, the weights and the files.
             .tag("div", ["id": "head"], [header(info), .box("div", "actions", actions(info, task, reference))]),
-            .tag("ul", ["id": "downloads", "class": "downloads", "data-page": Self.address(reference)]),
+            .tag("ul", ["id": "downloads", "class": "downloads", "data-page": PageAddress.repository(reference)]),
             PageParts.notes(answer),
             answer.error.map { .tag("p", ["class": "note caution"], "\($0.text). This is what is known here.") }
                 ?? [],
@@ -78,7 +70,7 @@ struct ModelPage {
         if isCached(info), info["runs"]?["possible"]?.bool != false, let task {
             actions.append(
                 task == .textGeneration && place.hasAPI
-                    ? .link(ChatPage.address(model: name), "Chat", className: "button primary")
+                    ? .link(PageAddress.chat(model: name), "Chat", className: "button primary")
                     : .link("#use", "Use it", className: "button"))
         }
         if !isWhole(info) { actions.append(downloadButton(info)) }

@@ -116,7 +116,7 @@ struct ModelsPage {
         let text: [HTML] =
             parts.count == 2
             ? [.tag("span", ["class": "faint"], "\(parts[0])/"), .tag("b", [:], parts[1])] : [.tag("b", [:], id)]
-        return .tag("a", ["href": ModelPage.address(id: id), "class": "name"], text)
+        return .tag("a", ["href": PageAddress.model(id: id), "class": "name"], text)
     }
 
     private func verdict(_ runs: JSON?) -> HTML {
@@ -209,7 +209,7 @@ struct ModelsPage {
         return .box(
             "li", "tile",
             [
-                .tag("a", ["href": ModelPage.address(id: id), "class": "name"], name),
+                .tag("a", ["href": PageAddress.model(id: id), "class": "name"], name),
                 .box("p", "facts grow", [.text(entry["description"]?.string ?? "")]),
                 .box(
                     "div", "row",

@@ -26,7 +26,8 @@ final class PageDownloads: Sendable {
             model: model, format: format, quantization: request.body?["quant"]?.string)
         let name = "\(reference.repository)" + (order.quantization.map { ":\($0)" } ?? "")
         let new = PageDownload(
-            order, page: ModelPage.address(reference), chat: place.hasAPI ? ChatPage.address(model: name) : nil)
+            order, page: PageAddress.repository(reference),
+            chat: place.hasAPI ? PageAddress.chat(model: name) : nil)
         let known = all.withLock { all -> PageDownload? in
             if let known = all.first(where: { $0.order == order && !$0.isOver }) { return known }
             all.removeAll { $0.order == order }

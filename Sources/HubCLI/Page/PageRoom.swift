@@ -73,7 +73,7 @@ struct PageRoom: ServerRoom {
         guard let reference = try? ModelReference(parsing: address, endpoint: place.endpoint) else {
             return refusal(404, "there is nothing at \(request.rawPath.printable)", request)
         }
-        return HTTPResponse(303, headers: ["Location": ModelPage.address(reference)])
+        return HTTPResponse(303, headers: ["Location": PageAddress.repository(reference)])
     }
 
     // MARK: Sessions
@@ -203,7 +203,7 @@ extension PageRoom {
     private func models(_ request: PageRequest) async throws -> HTTPResponse {
         let page = ModelsPage(place: place, request: request)
         if let model = page.pastedModel {
-            return HTTPResponse(303, headers: ["Location": ModelPage.address(model)])
+            return HTTPResponse(303, headers: ["Location": PageAddress.repository(model)])
         }
         return frame.response(try await page.view())
     }

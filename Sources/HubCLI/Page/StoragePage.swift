@@ -140,7 +140,7 @@ struct StoragePage {
 
     private func title(_ item: CacheItem, _ row: ScreenRow) -> HTML {
         guard let repository = item.repository else { return .text(row.name) }
-        return .link(ModelPage.address(ModelReference(repository)), row.name)
+        return .link(PageAddress.repository(ModelReference(repository)), row.name)
     }
 
     private func used(_ item: CacheItem, now: Double) -> HTML {
