@@ -89,8 +89,8 @@ let package = Package(
         library(
             "HubServer", ["HubCore", "CMicroHTTPD"],
             resources: [
-                "page.css", "page.js", "markdown.js", "storage.js", "downloads.js", "chat.js", "machine.js",
-                "icon.svg",
+                "page.css", "theme.js", "page.js", "markdown.js", "highlight.js", "storage.js", "downloads.js",
+                "chat.js", "machine.js", "icon.svg",
             ].map { .embedInCode("Page/\($0)") }),
         library("HubMirror", ["HubCore", "Catalog", "Fetcher", "ModelFormats", "HubServer"]),
         library(

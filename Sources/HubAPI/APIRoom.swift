@@ -40,7 +40,7 @@ package struct APIRoom: ServerRoom {
 
     /// `/` is a page for who reads HTML; Ollama's clients ask whether somebody is there.
     package func claims(_ parts: [String], of request: HTTPRequest) -> Bool {
-        if parts == [""] { return request.headers["Accept"]?.contains("text/html") != true }
+        if parts == [""] { return !request.isForReading }
         return claims(parts)
     }
 

@@ -12,7 +12,8 @@ enum Program {
         commands: [Command] = CommandTable.all + CommandTable.hidden,
         output: Sink = .standardOutput, error: Sink = .standardError
     ) async -> Int32 {
-        let parsed = ArgumentParser.parse(words, commands: commands)
+        let parsed = ArgumentParser.parse(
+            words, commands: commands, isConversation: { ConversationWord.isName($0, environment) })
         let context = Context(
             GlobalOptions(parsed.arguments), environment: environment, streams: streams, interruption: interruption,
             suspension: suspension, listKey: parsed.command?.listKey, output: output, error: error

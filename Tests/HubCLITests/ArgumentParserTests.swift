@@ -18,12 +18,16 @@ import Testing
     static let all = Switch("all", short: "a", "everything")
     static let none = Switch("none", "nothing")
     static let room = Option.size("room", "how much room").withOptionalValue()
+    static let check = Switch("check", refinements: ["full"], "check it")
+    static let going = Option.text("going", "ID", kind: .conversation, "go on").withOptionalValue()
+    static let held = Option.text("held", "FILE", kind: .file, "as a file says").withOptionalValue()
 
     static let commands = [
         testCommand(
             "do", operands: [Operand("WORD", .any, .text)],
             flags: [
                 count.flag, heat.flag, tag.flag, kind.flag, size.flag, age.flag, all.flag, none.flag, room.flag,
+                check.flag, going.flag, held.flag,
             ],
             exclusive: [["all", "none"]]),
         testCommand("one", operands: [Operand("A", .one, .text), Operand("B", .optional, .text)]),
@@ -42,6 +46,28 @@ import Testing
         #expect(try parse("do", "--room=8GB")[Self.room] == ByteCount(8_000_000_000))
         #expect(fault("do", "--room=much").message == "--room: \"much\" is not a size")
         #expect(fault("do", "--room", "--room=1GB").message == "--room was given twice")
+    }
+
+    /// The word went elsewhere: to a model as a prompt, or nowhere.
+    @Test func theNextWordIsTheValueWhereItCanBeNothingElse() throws {
+        func parse(_ words: String...) throws -> ParsedArguments {
+            let outcome = ArgumentParser.parse(words, commands: Self.commands) { $0 == "3f0a" }
+            if let fault = outcome.fault { throw fault }
+            return outcome.arguments
+        }
+        let lock = try TemporaryFile("{}", name: "my.lock")
+        let full = try parse("do", "--check", "full", "x")
+        #expect(full.texts(of: "check") == ["full"] && full.operands == ["x"])
+        let going = try parse("do", "--going", "3f0a", "x")
+        #expect(going[Self.going] == "3f0a" && going.operands == ["x"])
+        #expect(try parse("do", "--held", lock.path)[Self.held] == lock.path)
+        for word in ["half", "3f0b", "\(lock.path).gone", "Hello"] {
+            for flag in ["--check", "--going", "--held", "--json"] {
+                #expect(try parse("do", flag, word).operands == [word], "\(flag) \(word)")
+            }
+        }
+        // Behind "--" every word is one of its own.
+        #expect(try parse("do", "--going", "--", "3f0a").operands == ["3f0a"])
     }
 
     func fault(_ words: String...) -> (message: String, advice: String?) {
@@ -191,10 +217,17 @@ import Testing
         }
     }
 
-    @Test func flags() {
-        let fault = ArgumentParser.parse(["pull", "gpt2", "--dry-run"]).fault
-        #expect(fault?.message == "unknown flag --dry-run")
-        #expect(fault?.recoverySuggestion == "did you mean: --estimate")
+    @Test(arguments: [
+        ("--force-download", "did you mean: --force"), ("--max-workers=4", "did you mean: --connections"),
+        ("--repo-type=dataset", "the kind stands before the name: datasets/org/name, spaces/org/name"),
+        ("--type=dataset", "the kind stands before the name: datasets/org/name, spaces/org/name"),
+        ("--resume-download", "interrupted downloads are always resumed"),
+        ("--local-dir-use-symlinks=False", "with --local-dir the files themselves are there, never links"),
+    ])
+    func flags(_ word: String, _ advice: String) {
+        let fault = ArgumentParser.parse(["pull", "gpt2", word]).fault
+        #expect(fault?.message == "unknown flag \(word.prefix { $0 != "=" })")
+        #expect(fault?.recoverySuggestion == advice)
     }
 
     @Test(arguments: [
@@ -213,8 +246,17 @@ import Testing
         #expect(ArgumentParser.parse(["rm", "-f", "x"]).fault?.message == "unknown flag -f")
     }
 
+    /// One word for it in every family: the others' word works, and hub says its own.
+    @Test(arguments: ["auth", "chats", "lock", "registry", "trash"]) func listIsLs(_ family: String) {
+        let outcome = ArgumentParser.parse([family, "list"])
+        #expect(outcome.fault == nil && outcome.command?.name == "\(family) ls")
+        #expect(outcome.notes == ["hub \(family) list is hub \(family) ls now"])
+    }
+
     @Test func linesOnlyWhereThereIsAList() {
         #expect(ArgumentParser.parse(["ls", "--json=lines"]).fault == nil)
+        let apart = ArgumentParser.parse(["ls", "--json", "lines", "org/*"])
+        #expect(apart.arguments.operands == ["org/*"] && GlobalOptions(apart.arguments).printsLines)
         let fault = ArgumentParser.parse(["info", "gpt2", "--json=lines"]).fault
         #expect(fault?.message == "hub info prints one object, not a list" && fault?.exitStatus == 2)
         #expect(ArgumentParser.parse(["ls", "--json=rows"]).fault?.message.hasPrefix("--json can be") == true)

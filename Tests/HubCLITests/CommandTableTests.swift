@@ -41,6 +41,23 @@ import Testing
         #expect(topics.isDisjoint(with: CommandTable.all.map(\.name)))
     }
 
+    /// Who has learned a flag in one command knows it in all. What a list is sorted by, and the forms of different
+    /// things, are each command's own.
+    @Test func aFlagMeansTheSameEverywhere() {
+        var known: [String: (takesValue: Bool, doc: String, owner: String)] = [:]
+        for command in CommandTable.all.flatMap(\.leaves) {
+            #expect(command.ownFlags.count <= 25, "hub \(command.name) has \(command.ownFlags.count)")
+            for flag in command.flags where !["format", "sort"].contains(flag.name) {
+                let doc = String(flag.doc.prefix { $0 != ":" })
+                let first = known[flag.name] ?? (flag.value != nil, doc, command.name)
+                known[flag.name] = first
+                let both = "--\(flag.name) of hub \(command.name) and of hub \(first.owner)"
+                #expect((flag.value != nil) == first.takesValue, "\(both)")
+                #expect(doc == first.doc, "\(both)")
+            }
+        }
+    }
+
     /// The shells' examples are read by people who paste them: every flag in them must exist.
     @Test func examplesParse() throws {
         for command in CommandTable.all {

@@ -5,7 +5,7 @@ import Testing
 @testable import HubTokenizers
 
 /// Of which characters the reference says what, and where we differ: the tables of the reference, of utf8proc, of PCRE2
-/// and of the standard library are of different versions of Unicode. DESIGN.md names the differences.
+/// and of the standard library are of different versions of Unicode. docs/design/tokenizers.md names the differences.
 @Suite struct TokenizerCharactersTests {
     /// All planes that have characters; the others are alike throughout.
     private static let scalars = Array(0...0xD7FF) + Array(0xE000...0x3FFFF) + Array(0xE0000...0xE0FFF)

@@ -120,6 +120,8 @@ import Testing
             try await provider.stream(messages: [.user("Hi")], options: options, config: .default)
         }
         #expect(error.code == .invalidInput && error.message.contains(message), "\(error)")
+        // It is the model that cannot, and people know it by its name.
+        #expect(!error.message.contains(folder.path))
     }
 
     @Test func reasoningOffIsNoQuestionToAModelWithoutIt() async throws {

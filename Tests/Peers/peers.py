@@ -133,7 +133,7 @@ def environment() -> dict:
     """This process's environment without anything that steers a Hub client."""
     steering = ("HF_", "HUB_", "HUGGING", "TRANSFORMERS_", "XDG_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(steering)}
-    return kept | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1", "NO_COLOR": "1"}
+    return kept | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1", "NO_COLOR": "1", "HUB_SERVE_PORT": "0"}
 
 
 def homes(home: Path) -> dict:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import accessibility
 import browser
-from peers import HUB, ODD, Hubsim, Sandbox, Server, contents, environment, homes, write_models
+from peers import FIXTURES, HUB, ODD, Hubsim, Sandbox, Server, contents, environment, homes, write_models
 
 WIDTHS = [(1280, 900), (390, 844)]
 TINY, GGUF = "hub-demo/tiny-shakespeare", "hub-demo/tiny-shakespeare-gguf"
-CARD = "hub-demo/with-a-card"
+CARD, BERT = "hub-demo/with-a-card", "hub-demo/vectors"
 LONG = "hub-demo/long-line"
 README = """---
 license: apache-2.0
@@ -64,6 +64,7 @@ class PageTest(unittest.TestCase):
         write_models(cls.root)
         shutil.copytree(cls.root / TINY, cls.root / CARD)
         (cls.root / CARD / "README.md").write_text(README)
+        shutil.copytree(FIXTURES / "micro" / "bert", cls.root / BERT)
         shutil.copytree(cls.root / TINY, cls.root / LONG)
         (cls.root / LONG / "README.md").write_text("**[" * 60_000 + "a" * 100_000 + "\n\n" + "_a *b `c " * 25_000)
         cls.sim = Hubsim(cls.root)
@@ -76,8 +77,8 @@ class PageTest(unittest.TestCase):
         self.box = Sandbox(self.sim.address)
         self.addCleanup(self.box.remove)
 
-    def serve(self, *flags, **variables):
-        server = Server([HUB, "serve", "page", *flags], self.box.env | variables)
+    def serve(self, *words, **variables):
+        server = Server([HUB, "serve", "page", *words], self.box.env | variables)
         self.addCleanup(server.stop)
         return server.address
 
@@ -130,7 +131,7 @@ class Reading(PageTest):
             page.open(address)
             page.type("#q", f"{self.sim.address}/{TINY}/tree/main")
             page.key("Enter", text="\r")
-            page.until(f"location.pathname === '/-/models/{TINY}'")
+            page.until(f"location.pathname === '/-/models/{TINY}' && document.querySelector('h1')")
 
     def test_what_runs_and_fits_here_alone(self):
         self.box.hub("pull", TINY)
@@ -258,7 +259,7 @@ class Storage(PageTest):
             page.open(f"{address}/-/storage")
             page.click("[data-pin]")
             page.until("document.querySelector('[data-pin]')?.dataset.pinned === '1'")
-            self.assertTrue(page.run("document.querySelector('#items input').disabled"))
+            self.assertTrue(page.run("document.querySelector('#items [name=item]').disabled"))
             self.assertTrue(self.box.hub("ls")["models"][0]["pinned"])
             page.click("[data-pin]")
             page.until("document.querySelector('[data-pin]')?.dataset.pinned === '0'")
@@ -362,7 +363,7 @@ class Downloads(PageTest):
         page.close()
 
 
-class Chat(PageTest):
+class ChatTest(PageTest):
     """Over the API of the same server, with a model that has a chat template."""
 
     # An answer that the test writes itself, piece by piece.
@@ -389,9 +390,11 @@ class Chat(PageTest):
         page.open(f"{address}/-/chat")
         page.until(f"document.querySelector('#model').value === '{TINY}'")
 
+
+class Chat(ChatTest):
     def test_answer_kept_found_again_edited_and_deleted(self):
         self.box.hub("pull", TINY)
-        address = self.serve("--api")
+        address = self.serve("api")
         for page in self.widths():
             self.open(page, address)
             self.check(page)
@@ -435,7 +438,7 @@ class Chat(PageTest):
 
     def test_trap_25_stop_ends_the_answer(self):
         self.box.hub("pull", TINY)
-        address = self.serve("--api")
+        address = self.serve("api")
         for page in self.widths():
             self.open(page, address)
             page.run(self.FEED)
@@ -452,7 +455,7 @@ class Chat(PageTest):
 
     def test_trap_25_an_answer_is_elements_and_harmless(self):
         self.box.hub("pull", TINY)
-        address = self.serve("--api")
+        address = self.serve("api")
         for page in self.widths():
             self.open(page, address)
             page.run(self.FEED)
@@ -473,7 +476,7 @@ class Chat(PageTest):
 
     def test_an_answer_that_fails_or_is_cut_says_so(self):
         self.box.hub("pull", TINY)
-        address = self.serve("--api")
+        address = self.serve("api")
         page = self.browser.page()
         self.open(page, address)
         page.run(self.FEED)
@@ -490,7 +493,7 @@ class Chat(PageTest):
 
     def test_an_attached_text_is_sent(self):
         self.box.hub("pull", TINY)
-        address = self.serve("--api")
+        address = self.serve("api")
         page = self.browser.page()
         self.open(page, address)
         page.run("""(() => { const data = new DataTransfer(); data.items.add(new File(["the sea is salt"], "notes.txt", {type: "text/plain"}));
@@ -506,7 +509,7 @@ class Chat(PageTest):
 
     def test_a_key_of_the_api_is_not_needed_beside_the_session(self):
         self.box.hub("pull", TINY)
-        address = self.serve("--api", HUB_API_KEY="a-key-of-this-test")
+        address = self.serve("api", HUB_API_KEY="a-key-of-this-test")
         self.assertEqual(answer(f"{address}/v1/models")[0], 401)
         page = self.browser.page()
         self.open(page, address)

@@ -192,6 +192,10 @@ import Testing
             address: ClosedPort.address, model: "m", settings: settings, context: place.context)
         let error = await fault { try await provider.generate(prompt: "x", config: .default) }
         #expect(error?.code == .unreachable && error?.message.contains(ClosedPort.address) == true)
+        // Not the variable that says where the Hub is.
+        #expect(
+            error?.recoverySuggestion
+                == "check the network, the proxy variables and the address \(ClosedPort.address)")
         #expect(place.said.split(separator: "\n").filter { $0.hasPrefix("POST ") }.count == 3)
     }
 }

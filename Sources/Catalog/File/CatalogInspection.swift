@@ -12,15 +12,21 @@ package struct CatalogInspection: Sendable {
     package var rows: [(table: String, count: Int)] = []
 
     /// Reads the whole file.
-    package init(_ catalog: Catalog) throws(AIError) {
+    ///
+    /// - Parameter cache: the cache folder whose repositories are counted, not those of others.
+    package init(_ catalog: Catalog, cache: String) throws(AIError) {
         (version, problems, strayRows, rows) = try catalog.read { connection in
             func number(_ sql: String) throws -> Int { try connection.first(sql, map: { Int($0.int(0)) }) ?? 0 }
+            func cached() throws -> Int {
+                let sql = "SELECT count(*) FROM repositories JOIN caches USING (cache) WHERE path = ?"
+                return try connection.first(sql, cache, map: { Int($0.int(0)) }) ?? 0
+            }
             let said = try connection.query("PRAGMA quick_check(10)", map: { $0.text(0) })
             let tables = Set(
                 try connection.query("SELECT name FROM sqlite_schema WHERE type = 'table'", map: { $0.text(0) }))
             let stray = try connection.query("PRAGMA foreign_key_check", map: { $0.text(0) }).count
             let rows = try Self.told.filter(tables.contains).map { table in
-                (table: table, count: try TableCopy.count(table, connection))
+                (table: table, count: try table == "repositories" ? cached() : TableCopy.count(table, connection))
             }
             return (try number("PRAGMA user_version"), said == ["ok"] ? [] : said, stray, rows)
         }

@@ -1,7 +1,7 @@
 package import Catalog
 package import HubCore
 
-/// Updates the catalog's mirror of the Hub's models; see DESIGN.md, "The mirror".
+/// Updates the catalog's mirror of the Hub's models; see docs/design/mirror.md, "The mirror".
 package struct MirrorSync: Sendable {
     let catalog: Catalog
     let client: HubClient

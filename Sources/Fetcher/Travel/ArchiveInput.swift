@@ -2,9 +2,9 @@ import HubCore
 import Libc
 
 /// The names of an archive's parts.
-enum ArchiveParts {
+package enum ArchiveParts {
     /// `PATH.001`, from index 0.
-    static func name(_ path: String, _ index: Int) -> String {
+    package static func name(_ path: String, _ index: Int) -> String {
         let digits = String(index + 1)
         return "\(path).\(String(repeating: "0", count: max(0, 3 - digits.utf8.count)))\(digits)"
     }

@@ -11,6 +11,8 @@ package struct ModelDiff: Sendable {
         package var change: Change
         /// Bytes in B; of a removed file, in A.
         package var bytes: Int64
+        /// Whether its tensors are in other files on the other side, none missing and none known to differ.
+        package var hasMoved = false
     }
 
     package struct TensorRow: Sendable {
@@ -99,6 +101,7 @@ package struct ModelDiff: Sendable {
         var compared: [TensorPair] = []
         // Files with one name are compared with each other; the tensors of the others may have moved.
         var (loose, looseB): ([String: TensorPair.Place], [String: TensorPair.Place]) = ([:], [:])
+        var loosePaths: Set<String> = []
         for pair in pairs where TensorSpans.knows(pair.path) && (lists || pair.change != .same) {
             let spans = try await (pair.a.mapped(a.spans), pair.b.mapped(b.spans))
             if let fileA = pair.a, let fileB = pair.b, let one = spans.0, let two = spans.1 {
@@ -107,12 +110,17 @@ package struct ModelDiff: Sendable {
                 if pair.change != .same { settings += SettingsDiff.metadata(one, two) }
                 continue
             }
+            if spans.0 != nil || spans.1 != nil { loosePaths.insert(pair.path) }
             if let file = pair.a, let one = spans.0 { loose.merge(one.places(file)) { first, _ in first } }
             if let file = pair.b, let two = spans.1 { looseB.merge(two.places(file)) { first, _ in first } }
         }
         compared += TensorPair.pairs(loose, looseB, isSame: false)
         compared.sort { $0.name < $1.name }
         try await judge(compared, a, b, depth, report)
+        guard !loose.isEmpty, loose.count == looseB.count, loose.keys.allSatisfy({ looseB[$0] != nil }),
+            tensors.allSatisfy({ $0.change == .same || loose[$0.name] == nil })
+        else { return }
+        for index in files.indices { files[index].hasMoved = loosePaths.contains(files[index].path) }
     }
 
     /// Values are compared four tensors at a time.

@@ -1,8 +1,8 @@
 import HubCore
-import InferenceKit
+package import InferenceKit
 
 /// What is known of a model that is not open, for lists.
-struct ModelKind: Sendable {
+package struct ModelKind: Sendable {
     /// The Hub's name of its task; nil if that is unknown.
     var task: String?
     var abilities: ChatAbilities?
@@ -13,9 +13,11 @@ struct ModelKind: Sendable {
     }
 
     /// The Hub's name of a model's task; nil if that is unknown.
-    static func task(of model: CachedModel) -> String? {
-        if FileSystem.exists(Path.join(model.path, "modules.json")) { return ModelTask.embedding.rawValue }
-        let inspection = model.inspection
+    static func task(of model: CachedModel) -> String? { task(of: model.inspection, at: model.path) }
+
+    /// The same of a folder or a GGUF file.
+    package static func task(of inspection: ModelInspection, at path: String) -> String? {
+        if FileSystem.exists(Path.join(path, "modules.json")) { return ModelTask.embedding.rawValue }
         let family = inspection.modelType.flatMap { name in
             RunnableModels.supported.family(name) ?? RunnableModels.supported.families(ggufName: name).first
         }

@@ -10,8 +10,8 @@ enum ModelList {
         .object([
             "id": .string(model.id), "object": "model", "created": .int(Int64(model.modified)),
             "owned_by": .string(String(model.reference.repository.id.name.split(separator: "/")[0])),
-            // Not OpenAI's: says which of them generate text.
-            "task": ModelKind.task(of: model).map { .string($0) },
+            // Not OpenAI's: which of them generate text, and how much their weights take.
+            "task": ModelKind.task(of: model).map { .string($0) }, "size_bytes": .int(model.bytes),
         ])
     }
 }

@@ -5,7 +5,8 @@ import HubCore
 /// The rules are those of GNU's getopt_long without abbreviations: `--flag=value` and `--flag value`, `-q`, `-vq`,
 /// `-n5`; flags and other words in any order; `--` ends the flags. The word after a flag that takes a value is its
 /// value even if it starts with a dash (`--temperature -1`), unless it is a flag of this command: then the value is
-/// missing. To pass such a text, join it: `--stop=--json`.
+/// missing. To pass such a text, join it: `--stop=--json`. The word after a flag that works without a value is its value
+/// where it can hardly be anything else (`--check full`), and else a word of its own.
 struct ArgumentParser {
     /// What a command line comes to.
     struct Outcome {
@@ -22,18 +23,27 @@ struct ArgumentParser {
 
     /// The commands that there are, the hidden ones too.
     private let commands: [Command]
+    /// Whether a word names a kept conversation.
+    private let isConversation: (String) -> Bool
     private var outcome = Outcome()
     private var rest: ArraySlice<String>
 
     /// Reads the words after the program's name.
-    static func parse(_ words: [String], commands: [Command]) -> Outcome {
-        var parser = ArgumentParser(commands: commands, rest: words[...])
+    ///
+    /// - Parameter isConversation: whether a word names a kept conversation.
+    static func parse(
+        _ words: [String], commands: [Command], isConversation: @escaping (String) -> Bool = { _ in false }
+    ) -> Outcome {
+        var parser = ArgumentParser(commands: commands, isConversation: isConversation, rest: words[...])
         parser.parse()
         return parser.outcome
     }
 
-    private init(commands: [Command], rest: ArraySlice<String>) {
+    private init(
+        commands: [Command], isConversation: @escaping (String) -> Bool, rest: ArraySlice<String>
+    ) {
         self.commands = commands
+        self.isConversation = isConversation
         self.rest = rest
     }
 
@@ -179,7 +189,7 @@ struct ArgumentParser {
     private mutating func take(_ flag: Flag, spelled: String, joined: String?) throws(AIError) {
         if let successor = flag.successor { outcome.notes.append("\(spelled) is \(successor) now") }
         guard flag.takesValue else {
-            guard let joined else { return outcome.arguments.add(flag) }
+            guard let joined = joined ?? likelyValue(of: flag) else { return outcome.arguments.add(flag) }
             if flag.isValueOptional { return try take(joined, of: flag, spelled: spelled) }
             guard !flag.refinements.isEmpty else { throw AIError(.invalidInput, "\(spelled) takes no value") }
             guard flag.refinements.contains(joined) else {
@@ -204,6 +214,19 @@ struct ArgumentParser {
         } catch {
             throw AIError(error.code, "\(spelled): \(error.message)", advice: error.specificAdvice)
         }
+    }
+
+    /// The next word, where it is the value of a flag that works without one.
+    private mutating func likelyValue(of flag: Flag) -> String? {
+        guard let next = rest.first else { return nil }
+        let isValue =
+            switch flag.value {
+            case nil: flag.refinements.contains(next)
+            case .conversation: isConversation(next)
+            case .file: next.hasSuffix(".lock") && FileSystem.exists(next)
+            default: false
+            }
+        return isValue ? rest.popFirst() : nil
     }
 
     private mutating func nextValue() -> String? {

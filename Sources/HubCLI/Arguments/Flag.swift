@@ -36,9 +36,10 @@ struct Flag: Sendable {
     var metavariable: String?
     /// What the value is; nil if the flag takes none.
     var value: Value?
-    /// What may follow an equals sign where a flag works without a value too: `--check=full`.
+    /// What may follow where a flag works without a value too: `--check=full`, `--check full`.
     var refinements: [String] = []
-    /// Whether the value may be left out; then it is given after an equals sign only: `--fits=8GB`.
+    /// Whether the value may be left out; then it is given after an equals sign (`--continue=3f0a`), or as a word that
+    /// can hardly be anything else.
     var isValueOptional = false
     /// Whether it may be given more than once.
     var repeats = false
@@ -94,6 +95,14 @@ extension Switch {
 }
 
 extension Flag {
+    /// The flag under its long name alone, which no help mentions: another tool calls it so.
+    var unlisted: Flag {
+        var flag = self
+        flag.isHidden = true
+        flag.short = nil
+        return flag
+    }
+
     /// A former spelling, which still works: no help mentions it, and who uses it is told the new one.
     func now(_ successor: String) -> Flag {
         var flag = self

@@ -16,14 +16,17 @@ enum FormerNames {
     ]
 
     /// The words of subcommands, by the command's name.
-    static let words = ["auth": ["list": "ls"]]
+    static let words = Dictionary(
+        uniqueKeysWithValues: ["auth", "chats", "lock", "registry", "trash"].map { ($0, ["list": "ls"]) })
 
     /// The subcommand that other words belonged to, which had none before.
     static let unnamed = ["lock": "write"]
 
     /// The flags, by the first word of the command's name, or by the whole.
     static let flags: [String: [String: Successor]] = [
-        "lock": ["check": .word("check"), "update": .word("update"), "key": .word("key")],
+        "lock": [
+            "check": .word("check"), "update": .word("update"), "key": .word("key"), "upstream": .flag("branches"),
+        ],
         "doctor": ["fix": .word("fix"), "rebuild": .word("rebuild")],
         "serve": [
             "mirror": .word("mirror"), "api": .word("api"), "page": .word("page"), "all": .word("all"),
@@ -32,7 +35,7 @@ enum FormerNames {
         "cache budget": ["off": .word("off"), "install": .word("install"), "older-than": .flag("unused-for")],
         "gc": ["older-than": .flag("unused-for")],
         "search": ["max-size": .flag("smaller-than")],
-        "registry": ["provider": .flag("format")],
+        "registry": ["provider": .flag("format"), "size": .flag("size-class")],
         "embed": ["file": .flag("texts")],
         "try": ["file": .flag("gguf")],
         "chat": ["file": .flag("gguf")],

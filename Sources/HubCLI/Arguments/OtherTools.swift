@@ -69,6 +69,10 @@ enum OtherTools {
 
     private static let notFlags = [
         "token": "HF_TOKEN or hub auth login gives the token; on a command line others could read it",
-        "repo-type": "the kind stands before the name: datasets/org/name, spaces/org/name",
+        "repo-type": kind, "type": kind,
+        "resume-download": "interrupted downloads are always resumed",
+        "local-dir-use-symlinks": "with --local-dir the files themselves are there, never links",
     ]
+
+    private static let kind = "the kind stands before the name: datasets/org/name, spaces/org/name"
 }

@@ -4,6 +4,10 @@ import HubCore
 enum SharedFlags {
     static let dryRun = Switch("dry-run", short: "n", "show what would happen and why; change nothing")
     static let yes = Switch("yes", short: "y", "do not ask")
+    static let force = Switch("force", short: "f", "replace what is there: FILE, if it exists")
+    static let keep = Option.text(
+        "keep", "REF|GLOB", kind: .model, repeats: true, "never delete this model or revision",
+        detail: "A glob matches names, such as 'org/*'.")
     static let unusedFor = Option.age(
         "unused-for", "only what was not used for this long", detail: "Such as 30d, 2w, 1mo, 1y or 12h; 0d is everything.")
     static let trash = Switch(

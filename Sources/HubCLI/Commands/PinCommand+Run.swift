@@ -9,9 +9,13 @@ extension PinCommand {
         var models: [String]
         var note: String?
 
-        init(_ arguments: ParsedArguments, note: String? = nil) {
+        /// - Throws: ``ErrorCode/invalidInput`` for a note about nothing.
+        init(_ arguments: ParsedArguments, note: String? = nil) throws(AIError) {
             models = arguments.operands
             self.note = note
+            guard !models.isEmpty || note == nil else {
+                throw AIError(.invalidInput, "missing REF|GLOB", advice: "hub pin alone lists what is pinned")
+            }
         }
     }
 
@@ -31,6 +35,7 @@ extension PinCommand {
     }
 
     static func run(_ context: Context, _ request: Request) async throws {
+        guard !request.models.isEmpty else { return try await list(context) }
         let selectors = try selectors(context, request)
         let workspace = try await context.workspace(needsCatalog: true)
         let state = try await workspace.state()
@@ -70,19 +75,42 @@ extension PinCommand {
         try failures.finish()
     }
 
+    private static func pins(_ workspace: Workspace, _ state: CacheState) async -> [Pinned] {
+        await workspace.pins().compactMap { pin in
+            Repository(folderName: pin.folder).map {
+                Pinned(
+                    repository: $0, folder: RepositoryFolder(cache: state.layout, name: pin.folder),
+                    commit: pin.commit, note: pin.note)
+            }
+        }
+    }
+
+    private static func list(_ context: Context) async throws {
+        let workspace = try await context.workspace(needsCatalog: true)
+        let state = try await workspace.state()
+        let pins = await pins(workspace, state).sorted { $0.title < $1.title }
+        context.output.render(json: ["pinned": .array(pins.map(\.json))], quiet: pins.map(\.title)) {
+            guard !pins.isEmpty else { return context.output.line("nothing is pinned") }
+            var table = Table([.init("PINNED"), .init("", optional: true), .init("NOTE", least: 12)])
+            for pin in pins {
+                let isCached = state.repositories.contains { repository in
+                    repository.folder == pin.folder && repository.revisions.contains { $0.commit == pin.commit }
+                }
+                table.add([
+                    Styled(pin.title, .name), Styled(isCached ? "" : "not cached", .caution),
+                    Styled(pin.note ?? ""),
+                ])
+            }
+            context.output.table(table)
+        }
+    }
+
     /// `hub unpin`
     static func release(_ context: Context, _ request: Request) async throws {
         let selectors = try selectors(context, request)
         let workspace = try await context.workspace(needsCatalog: true)
         let state = try await workspace.state()
-        let pins = await workspace.pins().compactMap { pin in
-            Repository(folderName: pin.folder).map {
-                Pinned(
-                    repository: $0, folder: RepositoryFolder(cache: state.layout, name: pin.folder),
-                    commit: pin.commit,
-                    note: pin.note)
-            }
-        }
+        let pins = await pins(workspace, state)
         var failures = Failures()
         var done: [Pinned] = []
         for (text, selector) in selectors {

@@ -129,13 +129,15 @@ extension RmCommand {
         }
         let protected = planner.plan.protected.dropFirst(before.plan.protected.count)
         let pinned = protected.filter(\.obstacle.isPinned)
-        told.formUnion(pinned)
-        // What is refused is refused whole: a plan for the rest of it would look as if it went.
-        if let first = pinned.first {
+        let isEmpty = planner.plan.rows.count == before.plan.rows.count
+        // What is named is refused whole: a plan for the rest of it would look as if it went. Of what a glob names the
+        // rest goes, and the plan says what stays.
+        if let first = pinned.first, !selector.isGlob {
+            told.formUnion(pinned)
             planner.takeBack(to: before)
             throw first.refusal
         }
-        if planner.plan.rows.count == before.plan.rows.count, let first = protected.first {
+        if isEmpty, let first = pinned.first ?? protected.first {
             told.insert(first)
             throw first.refusal
         }
@@ -159,4 +161,8 @@ extension RmCommand {
             return planner
         }
     }
+}
+
+extension CacheSelector {
+    fileprivate var isGlob: Bool { if case .glob = self { true } else { false } }
 }

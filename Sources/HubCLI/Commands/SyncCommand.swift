@@ -3,7 +3,7 @@ import HubCore
 /// `hub sync`
 enum SyncCommand {
     static let all = Switch(
-        "all", "everything, not only what changed; marks what was deleted from the Hub",
+        "all", "everything: not only what changed; marks what was deleted from the Hub",
         detail: """
             Only this updates downloads and likes and finds deleted models. A plain sync goes by the date of the last \
             change, which they do not change.
@@ -17,7 +17,7 @@ enum SyncCommand {
         return text
     }
     static let limit = Option.whole(
-        "limit", in: 1 ... .max, "stop after N models", detail: "The next run continues there.")
+        "limit", in: 1 ... .max, "at most this many", detail: "The next run continues there.")
 
     static let command = Command(
         name: "sync", purpose: .changes,

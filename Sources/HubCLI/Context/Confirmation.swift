@@ -23,4 +23,19 @@ extension Context {
             throw error
         }
     }
+
+    /// Asks before a file is replaced.
+    ///
+    /// - Parameters:
+    ///   - isGiven: whether `--force` was given.
+    ///   - kept: the message if the answer is no.
+    /// - Throws: ``ErrorCode/confirmationRequired`` unless it may be replaced.
+    func confirmReplacing(_ name: String, isGiven: Bool, kept: String) async throws {
+        do {
+            let isAllowed = try await confirm("Replace \(name)?", isGiven: isGiven, otherwise: "\(name) exists")
+            guard isAllowed else { throw AIError(.confirmationRequired, kept) }
+        } catch let error as AIError where error.code == .confirmationRequired {
+            throw AIError(error.code, error.message, advice: "--force replaces it")
+        }
+    }
 }

@@ -2,7 +2,7 @@ import Catalog
 import Fetcher
 import HubCore
 
-/// Adds "did you mean" to an error about an unknown model: the nearest name in the cache or the catalog.
+/// Adds "did you mean" to an error about an unknown model: the nearest alias, or name in the cache or the catalog.
 ///
 /// It costs a look at both, so it runs only once something has failed.
 struct NameSuggestion: Sendable {
@@ -23,7 +23,7 @@ struct NameSuggestion: Sendable {
         // Beside another name, advice to download the one that was typed would be a second answer.
         let isAbsent = error.code == .notCached && error.context.repository != nil
         let rest = isAbsent ? nil : error.recoverySuggestion
-        advised.specificAdvice = "did you mean \(near)?" + (rest.map { "\n\($0)" } ?? "")
+        advised.specificAdvice = near + (rest.map { "\n\($0)" } ?? "")
         return advised
     }
 
@@ -34,14 +34,20 @@ struct NameSuggestion: Sendable {
         return repositories.first { error.message.contains($0.description) }
     }
 
+    /// A sentence about the nearest name.
     private static func nearest(to repository: Repository, in layout: CacheLayout, _ catalog: Catalog?)
-        -> Repository?
+        -> String?
     {
         let folders = ((try? FileSystem.entries(layout.root)) ?? nil) ?? []
         let cached = folders.compactMap { Repository(folderName: $0) }.filter { $0.kind == repository.kind }
         // It is here, so something else is wrong.
         guard !cached.contains(repository) else { return nil }
         let name = repository.id.name
+        if repository.kind == .model, repository.id.owner == nil {
+            let entries = ((try? ModelRegistry(catalog: catalog)) ?? nil)?.entries ?? []
+            let usable = entries.filter { catalog != nil || cached.contains(Repository(.model, $0.repository)) }
+            if let alias = NearestName.of(name, among: usable.map(\.alias)) { return "did you mean \(alias)?" }
+        }
         var names = cached.map(\.id.name)
         if let catalog {
             var texts = [name, Path.name(name)]
@@ -52,8 +58,12 @@ struct NameSuggestion: Sendable {
                 names += ((try? catalog.search(query)) ?? []).map(\.record.repository.id.name)
             }
         }
-        let near = nearest(to: name, among: names.filter { $0 != name })
-        return near.flatMap { try? RepositoryID($0) }.map { Repository(repository.kind, $0) }
+        guard let near = nearest(to: name, among: names.filter { $0 != name }), let id = try? RepositoryID(near)
+        else { return nil }
+        // A stranger's copy under a known name is how people get what they did not ask for.
+        let isOthers = repository.id.owner.map { $0.lowercased() != id.owner?.lowercased() } ?? false
+        let meant = Repository(repository.kind, id)
+        return isOthers ? "another author's: \(meant)" : "did you mean \(meant)?"
     }
 
     /// The nearest name of the same owner, else the same name of another owner, the nearest owner first.

@@ -64,6 +64,7 @@ struct EnvironmentVariable: Sendable {
         EnvironmentVariable(
             "HUB_SEARXNG_URL", content: .address,
             doc: "the address of a SearxNG with the format json, which hub chat --web searches with"),
+        EnvironmentVariable("HUB_SERVE_PORT", doc: "the port of hub serve where --port is not given"),
         EnvironmentVariable(
             "HUB_SERVE_TOKEN", content: .secret, doc: "the token that clients of hub serve must send"),
         EnvironmentVariable("HUB_API_KEY", content: .secret, doc: "a key of hub serve api"),

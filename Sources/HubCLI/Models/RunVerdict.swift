@@ -33,6 +33,7 @@ struct RunVerdict: Sendable, Hashable {
             "possible": .bool(isPossible), "why": why.map { .string($0) }, "file": file.map { .string($0) },
             "memory_bytes": memoryBytes.map { .int($0) },
             "tokens_per_second": tokensPerSecond.map { .double($0) },
+            "alternatives": alternatives.isEmpty ? nil : .array(alternatives.map { .string($0) }),
         ])
     }
 

@@ -1,7 +1,9 @@
 import HubChatTemplates
 import HubCore
 import HubServer
+import InferenceKit
 import MemoryKit
+import ModelFormats
 
 /// Conversations with the models of this machine. The script talks with the API; what is kept is read without it.
 struct ChatPage {
@@ -16,13 +18,21 @@ struct ChatPage {
             turns = (shown["messages"]?.array ?? []).compactMap(turn)
         }
         return PageView(
-            title: "Chat", section: .chat, module: "chat.js",
+            title: "Chat", section: .chat, modules: ["chat.js"],
             content: [
                 .tag("h1", ["class": "hidden"], "Chat"),
                 .tag(
-                    "div", ["class": "chat", "data-id": request.query["id"], "data-model": request.query["model"]],
-                    [history(kept), conversation(turns)]),
+                    "div",
+                    [
+                        "class": "chat", "data-id": request.query["id"], "data-model": request.query["model"],
+                        "data-room": "\(try room())",
+                    ], [history(kept), conversation(turns)]),
             ])
+    }
+
+    /// Bytes of weights that leave enough of the memory, for the choice among several sets.
+    private func room() throws -> Int64 {
+        WeightChoice.Target(memoryBytes: try Machine.memory().total, runsMLX: false).weightBytes
     }
 
     private func history(_ kept: [JSON]) -> HTML {
@@ -72,28 +82,52 @@ struct ChatPage {
     }
 
     private func settings() -> HTML {
-        func number(_ id: String, _ text: String, _ step: String, _ most: String) -> HTML {
-            .box(
-                "label", "setting",
-                [
-                    .text(text),
-                    .tag("input", ["type": "number", "id": id, "min": "0", "max": most, "step": step]),
-                ])
-        }
-        return .box(
+        .box(
             "details", "settings",
             [
                 .tag("summary", [:], "Settings"),
                 .box(
                     "div", "card",
                     [
-                        .box(
-                            "label", "setting",
-                            [.text("Instructions (system)"), .tag("textarea", ["id": "system", "rows": "3"])]),
-                        number("temperature", "Temperature", "0.1", "2"), number("top_p", "Top p", "0.05", "1"),
-                        number("max_tokens", "Most tokens", "1", "1000000"),
-                        number("seed", "Seed", "1", "1000000000"),
+                        area("system", "Instructions (system)", placeholder: "none"), presets(),
+                        number("temperature", "Temperature", step: "0.1", most: "2"),
+                        number("top_p", "Top p", step: "0.05", most: "1"),
+                        number("max_tokens", "Most tokens", step: "1", most: "1000000"),
+                        number("seed", "Seed", step: "1", most: "1000000000"),
+                        area("schema", "JSON schema of the answer", placeholder: "any text"),
                     ]),
+            ])
+    }
+
+    /// Those of the command. Fields that are empty take theirs; what an answer may cost ends with the context.
+    private func presets() -> HTML {
+        let options = [GenerationFlags.Preset.default, .precise, .creative, .code].map { preset -> HTML in
+            let config = preset.config
+            let settings: JSONObject = [
+                "temperature": .double(config.temperature), "top_p": .double(config.topP ?? 1),
+                "min_p": config.minP.map { .double($0) },
+                "max_tokens": config.maxTokens == GenerateConfig.default.maxTokens
+                    ? nil : .int(Int64(config.maxTokens)),
+            ]
+            return .tag(
+                "option", ["value": preset.rawValue, "data-settings": JSON.object(settings).text()],
+                preset.rawValue.withCapital)
+        }
+        return .box("label", "setting", [.text("Preset"), .tag("select", ["id": "preset"], options)])
+    }
+
+    private func number(_ id: String, _ text: String, step: String, most: String) -> HTML {
+        .box(
+            "label", "setting",
+            [.text(text), .tag("input", ["type": "number", "id": id, "min": "0", "max": most, "step": step])])
+    }
+
+    private func area(_ id: String, _ text: String, placeholder: String) -> HTML {
+        .box(
+            "label", "setting",
+            [
+                .text(text),
+                .tag("textarea", ["id": id, "rows": "3", "placeholder": placeholder]),
             ])
     }
 

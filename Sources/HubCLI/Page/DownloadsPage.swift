@@ -13,7 +13,7 @@ struct DownloadsPage {
                 && !shown.contains($0["id"]?.string ?? "")
         }
         return PageView(
-            title: "Downloads", section: .downloads, module: "downloads.js",
+            title: "Downloads", section: .downloads, modules: ["downloads.js"],
             content: [
                 .tag("h1", [:], "Downloads"),
                 .tag("ul", ["id": "downloads", "class": "downloads"], running.map(row)),
@@ -40,7 +40,7 @@ struct DownloadsPage {
             return .tag(
                 "tr", [:],
                 [
-                    .tag("th", ["scope": "row"], [.link(ModelPage.address(id: id), id)]),
+                    .tag("th", ["scope": "row"], [.link(PageAddress.model(id: id), id)]),
                     PageParts.cell("number", [.text(PageParts.size(model["size_bytes"]))], label: "Here"),
                     PageParts.cell("number live", [button]),
                 ])

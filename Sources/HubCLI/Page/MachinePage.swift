@@ -9,7 +9,7 @@ struct MachinePage {
 
     func view() async throws -> PageView {
         PageView(
-            title: "Machine", section: .machine, module: "machine.js",
+            title: "Machine", section: .machine, modules: ["machine.js"],
             content: [
                 .tag("h1", [:], "Machine"),
                 .box(
@@ -60,7 +60,10 @@ struct MachinePage {
         let rows = (Self.state(place)["jobs"]?.array ?? []).map { job in
             HTML.box(
                 "div", "",
-                [.tag("dt", [:], job["name"]?.string ?? ""), .tag("dd", [:], "\(job["count"]?.int ?? 0)")])
+                [
+                    .tag("dt", [:], job["name"]?.string ?? ""),
+                    .tag("dd", [:], Humanize.grouped(Int(job["count"]?.int ?? 0))),
+                ])
         }
         return .tag(
             "section", ["class": "card"],
@@ -135,7 +138,7 @@ struct MachinePage {
                 .tag("h2", [:], "Requests"),
                 .tag(
                     "p", ["class": "faint small"],
-                    "The last 200, the newest first; those of this page are left out."),
+                    "The last 200, the newest first; the pages that you see here are left out."),
                 .tag(
                     "pre", ["id": "log", "class": "log", "tabindex": "0", "aria-label": "The last requests"],
                     lines.isEmpty ? "none yet" : lines),

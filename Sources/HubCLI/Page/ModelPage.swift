@@ -1,6 +1,7 @@
 import Fetcher
 import HubCore
 import HubServer
+import InferenceKit
 import ModelFormats
 
 /// The page of one repository.
@@ -9,39 +10,34 @@ struct ModelPage {
     let request: PageRequest
 
     /// `datasets` and `spaces` begin the name as on the Hub.
-    private var name: String {
+    var name: String {
         let parts = request.parts
         return (parts[0] == "models" ? Array(parts.dropFirst()) : parts).joined(separator: "/")
     }
     private var revision: String? { request.query["revision"]?.nonEmpty }
-    private var typed: String { name + (revision.map { "@\($0)" } ?? "") }
-    private var isModel: Bool { request.parts[0] == "models" }
+    var typed: String { name + (revision.map { "@\($0)" } ?? "") }
+    var isModel: Bool { request.parts[0] == "models" }
     private var inspects: Bool { request.query.flag("inspect") }
-
-    static func address(id: String) -> String { "/-/models/\(PercentEncoding.encode(id, keeping: "/"))" }
-
-    static func address(_ reference: ModelReference) -> String {
-        let prefix = reference.repository.kind == .model ? "models/" : ""
-        let revision = reference.revision.map { "?revision=\(PercentEncoding.encode($0))" } ?? ""
-        return "/-/\(prefix)\(PercentEncoding.encode("\(reference.repository)", keeping: "/"))\(revision)"
-    }
 
     func view() async throws -> PageView {
         let reference = try place.context.reference(typed)
         let answer = try await place.ask(["info"] + (inspects ? ["--inspect"] : []) + ["--", typed])
         let info = answer.document
         async let card = card(reference)
+        let task = await task(info, reference)
         var parts: [HTML] = [
-            header(info), .box("div", "actions", actions(info)), PageParts.notes(answer),
+            // Loaded anew when a download has ended, as are the facts, the weights and the files.
+            .tag("div", ["id": "head"], [header(info), .box("div", "actions", actions(info, task, reference))]),
+            .tag("ul", ["id": "downloads", "class": "downloads", "data-page": PageAddress.repository(reference)]),
+            PageParts.notes(answer),
             answer.error.map { .tag("p", ["class": "note caution"], "\($0.text). This is what is known here.") }
                 ?? [],
         ]
         let main: [HTML] = [weights(info), .group(try await card), files(info)]
-        parts.append(
-            .box(
-                "div", "columns",
-                [.box("div", "", main), .box("aside", "", [facts(info), commands(info), inspection(info)])]))
-        return PageView(title: name, section: .models, module: "markdown.js", content: parts)
+        let aside: [HTML] = [facts(info), alternatives(info), commands(info, task), inspection(info)]
+        parts.append(.box("div", "columns", [.box("div", "", main), .box("aside", "", aside)]))
+        return PageView(
+            title: name, section: .models, modules: ["markdown.js", "downloads.js"], content: parts)
     }
 
     // MARK: What it is
@@ -68,26 +64,17 @@ struct ModelPage {
         isCached(info) && info["cached_bytes"]?.int == info["size_bytes"]?.int
     }
 
-    private func actions(_ info: JSONObject) -> [HTML] {
+    private func actions(_ info: JSONObject, _ task: ModelTask?, _ reference: ModelReference) -> [HTML] {
         var actions: [HTML] = []
-        if !isWhole(info), (info["variants"]?.array?.count ?? 0) < 2 {
-            let size = PageParts.size(info["size_bytes"])
+        let isPinned = info["pinned"]?.bool == true
+        if isCached(info), info["runs"]?["possible"]?.bool != false, let task {
             actions.append(
-                PageParts.downloadButton(
-                    typed, text: isCached(info) ? "Download the rest" : "Download \(size)",
-                    name: "Download \(name), \(size)", isPrimary: true))
-        } else if !isWhole(info), isModel {
-            actions.append(
-                PageParts.downloadButton(
-                    typed, format: "auto", text: "Download the best for this machine",
-                    name: "Download the weights of \(name) that suit this machine best", isPrimary: true))
+                task == .textGeneration && place.hasAPI
+                    ? .link(PageAddress.chat(model: name), "Chat", className: "button primary")
+                    : .link("#use", "Use it", className: "button"))
         }
-        if place.hasAPI, isModel, isCached(info), info["runs"]?["possible"]?.bool != false {
-            actions.append(
-                .link("/-/chat?model=\(PercentEncoding.encode(name, keeping: "/"))", "Chat", className: "button"))
-        }
+        if !isWhole(info) { actions.append(downloadButton(info)) }
         if isCached(info), let commit = info["commit"]?.string {
-            let isPinned = info["pinned"]?.bool == true
             actions.append(
                 .tag(
                     "button",
@@ -95,9 +82,60 @@ struct ModelPage {
                         "type": "button", "class": "live", "data-pin": "\(name)@\(commit)",
                         "data-pinned": isPinned ? "1" : "0",
                     ], isPinned ? "Unpin" : "Pin"))
-            actions.append(.link("/-/storage", "Storage", className: "button quiet"))
+            if !isPinned {
+                let address = "/-/storage?mark=\(PercentEncoding.encode("\(name)@\(commit)"))"
+                actions.append(.link(address, "Delete", className: "button danger"))
+            }
         }
-        return actions
+        let page = "\(place.endpoint.address)/\(reference.repository)"
+        return actions + [
+            .tag(
+                "a",
+                ["href": page, "class": "button quiet", "rel": "noopener noreferrer", "target": "_blank"],
+                "On the Hub")
+        ]
+    }
+
+    /// All of it, or of several sets of weights the one that hub takes by itself.
+    private func downloadButton(_ info: JSONObject) -> HTML {
+        let isMore = isCached(info)
+        guard isModel, (info["variants"]?.array?.count ?? 0) > 1 else {
+            let size = PageParts.size(info["size_bytes"])
+            return PageParts.downloadButton(
+                typed, text: isMore ? "Download the rest" : "Download \(size)",
+                name: isMore ? "Download the rest of \(name)" : "Download \(size), \(name)", isPrimary: !isMore)
+        }
+        guard let set = chosenSet(info), !isHere(set, info) else { return [] }
+        let text = "Download \(set["name"]?.string ?? ""), \(PageParts.size(set["size_bytes"]))"
+        return PageParts.downloadButton(
+            typed, format: "auto", text: text, name: "\(text): the best of \(name) for this machine",
+            isPrimary: !isMore)
+    }
+
+    /// The set of weights that hub takes by itself: what runs here, else the best that fits; nil where none does.
+    func chosenSet(_ info: JSONObject) -> JSON? {
+        let variants = info["variants"]?.array ?? []
+        if let file = info["runs"]?["file"]?.string {
+            return variants.first { $0["files"]?.array?.contains { $0.string == file } == true }
+        }
+        let files = (info["files"]?.array ?? []).map {
+            RepositoryFile(path: $0["path"]?.string ?? "", size: $0["size_bytes"]?.int ?? 0, oid: "")
+        }
+        let tags = info["tags"]?.array?.compactMap(\.string) ?? []
+        guard let memory = try? Machine.memory().total,
+            let best = try? WeightChoice(format: .auto, quantization: nil).choose(
+                from: ModelFiles(files, library: info["library"]?.string, tags: tags), of: name,
+                for: WeightChoice.Target(memoryBytes: memory, runsMLX: Machine.runsMLX))
+        else { return nil }
+        return variants.first { $0["name"]?.string == best.name }
+    }
+
+    private func isHere(_ variant: JSON, _ info: JSONObject) -> Bool {
+        let cached = Set(
+            (info["files"]?.array ?? []).filter { $0["cached"]?.bool == true }.compactMap {
+                $0["path"]?.string.map { ExactText($0) }
+            })
+        return (variant["files"]?.array ?? []).compactMap(\.string).allSatisfy { cached.contains(ExactText($0)) }
     }
 
     private func facts(_ info: JSONObject) -> HTML {
@@ -124,12 +162,20 @@ struct ModelPage {
         add("Updated", info["updated_at"]?.string.map { PageParts.age($0, now: place.context.now) })
         add("Revision", info["commit"]?.string.map { .tag("code", [:], String($0.prefix(8))) })
         add("Branches", revisions(info))
-        return .box("section", "card", [.tag("h2", ["class": "hidden"], "Facts"), .box("dl", "facts-list", rows)])
+        add("Tags", tags(info))
+        return .tag(
+            "section", ["class": "card", "id": "facts"],
+            [.tag("h2", ["class": "hidden"], "Facts"), .box("dl", "facts-list", rows)])
     }
 
     private func runs(_ runs: JSON?) -> HTML? {
         guard let isPossible = runs?["possible"]?.bool else { return nil }
-        guard isPossible else { return .tag("span", ["class": "caution"], "no: \(runs?["why"]?.string ?? "")") }
+        guard isPossible else {
+            // What could be used instead stands below.
+            let (why, others) = (runs?["why"]?.string ?? "", alternatives(runs).map { "; \($0)" }.joined())
+            let reason = why.hasSuffix(others) ? why.dropLast(others.count) : why[...]
+            return .tag("span", ["class": "caution"], "no: \(reason)")
+        }
         let rate = runs?["tokens_per_second"]?.double.map { ", about \(RunVerdict.rounded($0)) tokens/s" } ?? ""
         return .tag("span", ["class": "good"], "yes\(rate)")
     }
@@ -150,19 +196,26 @@ struct ModelPage {
         return .group(links.flatMap { [$0, .text(" ")] })
     }
 
+    /// The first ten; those with a colon are for programs.
+    private func tags(_ info: JSONObject) -> HTML? {
+        let tags = (info["tags"]?.array ?? []).compactMap(\.string).filter { !$0.contains(":") }.prefix(10)
+        guard !tags.isEmpty else { return nil }
+        return .box(
+            "span", "marks",
+            tags.map { tag in
+                .link("/?q=\(PercentEncoding.encode("tag:\"\(tag)\""))", tag, className: "badge")
+            })
+    }
+
     // MARK: Weights
 
     private func weights(_ info: JSONObject) -> HTML {
         let variants = info["variants"]?.array ?? []
         guard isModel, !variants.isEmpty else { return [] }
         let total = (try? Machine.memory().total) ?? 0
-        let cached = Set(
-            (info["files"]?.array ?? []).filter { $0["cached"]?.bool == true }.compactMap {
-                $0["path"]?.string.map { ExactText($0) }
-            })
-        let rows = variants.map { variant(for: $0, cached: cached, memory: total) }
-        return .box(
-            "section", "card flush",
+        let rows = variants.map { row(of: $0, isHere: isHere($0, info), memory: total) }
+        return .tag(
+            "section", ["class": "card flush", "id": "weights"],
             [
                 .tag("h2", [:], "Weights"),
                 PageParts.table(
@@ -171,13 +224,11 @@ struct ModelPage {
             ])
     }
 
-    private func variant(for variant: JSON, cached: Set<ExactText>, memory total: Int64) -> HTML {
+    private func row(of variant: JSON, isHere: Bool, memory total: Int64) -> HTML {
         let name = variant["name"]?.string ?? ""
         let format = variant["format"]?.string
         let bytes = variant["size_bytes"]?.int ?? 0
         let need = MemoryNeed(weightsBytes: bytes).bytes
-        let files = (variant["files"]?.array ?? []).compactMap(\.string)
-        let isHere = files.allSatisfy { cached.contains(ExactText($0)) }
         let quantization = variant["quantization"]?.string
         let button = PageParts.downloadButton(
             typed, format: WeightChoice.Format(rawValue: format ?? "")?.rawValue, quantization: quantization,
@@ -196,120 +247,5 @@ struct ModelPage {
                     ], label: "Memory"),
                 PageParts.cell("number", [isHere ? PageParts.badge("on this machine", "good") : button]),
             ])
-    }
-
-    // MARK: Files, card, commands
-
-    private func files(_ info: JSONObject) -> HTML {
-        let files = info["files"]?.array ?? []
-        guard !files.isEmpty else { return [] }
-        let rows = files.prefix(1000).map { file -> HTML in
-            .tag(
-                "tr", [:],
-                [
-                    .tag("th", ["scope": "row", "class": "path"], file["path"]?.string ?? ""),
-                    PageParts.cell("number", [.text(PageParts.size(file["size_bytes"]))], label: "Size"),
-                    PageParts.cell(
-                        "", [file["cached"]?.bool == true ? .tag("span", ["class": "good"], "here") : []],
-                        label: "On this machine"),
-                ])
-        }
-        let title = "\(Humanize.plural(files.count, "file")), \(PageParts.size(info["size_bytes"]))"
-        return .box(
-            "section", "card flush",
-            [
-                .tag(
-                    "details", ["open": files.count <= 12 ? "" : nil],
-                    [
-                        .tag("summary", [:], [.tag("h2", [:], "Files"), .tag("span", ["class": "faint"], title)]),
-                        PageParts.table("Files", [("Path", ""), ("Size", "number"), ("Here", "")], rows),
-                        files.count > 1000 ? .tag("p", ["class": "note"], "The first 1,000 are shown.") : [],
-                    ])
-            ])
-    }
-
-    /// The README as it is written; the page's script makes elements of it.
-    private func card(_ reference: ModelReference) async throws -> [HTML] {
-        let workspace = place.workspace
-        let text: String?
-        do {
-            let plan = try await workspace.puller().plan(reference, Puller.Options())
-            let client = workspace.isOffline ? nil : try await workspace.client()
-            text = try await CardReader(catalog: workspace.catalog, client: client).text(plan)
-        } catch {
-            let error = AIError.wrapping(error)
-            if error.code == .cancelled { throw error }
-            return [.tag("p", ["class": "note"], "Its README could not be read: \(error.message)")]
-        }
-        guard let text else { return [] }
-        return [
-            .box(
-                "section", "card prose",
-                [
-                    .tag("h2", ["class": "hidden"], "README"),
-                    .tag("div", ["data-markdown": ""], [.tag("pre", [:], text)]),
-                ])
-        ]
-    }
-
-    private func commands(_ info: JSONObject) -> HTML {
-        let word = ShellQuoting.word(typed)
-        var lines = ["hub pull \(word)"]
-        if isModel, info["runs"]?["possible"]?.bool == true { lines.append("hub chat \(word)") }
-        lines.append("HF_ENDPOINT=\(request.address) hf download \(ShellQuoting.word(name))")
-        let quantizations = (info["variants"]?.array ?? []).filter { $0["format"]?.string == "gguf" }
-        if let quantization = quantizations.first?["quantization"]?.string {
-            lines.append("ollama pull --insecure \(request.address.dropFirst(7))/\(name):\(quantization)")
-        }
-        return .box(
-            "section", "card", [.tag("h2", [:], "Use it")] + lines.map(PageParts.command))
-    }
-
-    private func inspection(_ info: JSONObject) -> HTML {
-        guard isModel else { return [] }
-        guard let found = info["inspection"] else {
-            var query = request.query
-            query["inspect"] = "1"
-            return .tag(
-                "section", ["class": "card", "id": "inspection"],
-                [
-                    .tag("h2", [:], "Inside"),
-                    .tag("p", ["class": "faint"], "Read the headers of the weights: some kilobytes, no weights."),
-                    .tag(
-                        "a", ["href": "?\(query.text)", "class": "button", "data-replace": "#inspection"], "Inspect"
-                    ),
-                ])
-        }
-        let rows = InspectionTable.rows(found).map { name, value in
-            HTML.box("div", "", [.tag("dt", [:], name), .tag("dd", [:], value)])
-        }
-        return .tag(
-            "section", ["class": "card", "id": "inspection"],
-            [.tag("h2", [:], "Inside"), .box("dl", "facts-list", rows)])
-    }
-}
-
-/// What the headers of weights say, in rows.
-private enum InspectionTable {
-    static func rows(_ json: JSON) -> [(String, String)] {
-        func number(_ key: String) -> String? { json[key]?.int.map { Humanize.grouped(Int($0)) } }
-        let texts: [(String, String?)] = [
-            ("Architecture", json["architecture"]?.string), ("File", json["file"]?.string),
-            ("Parameters", json["parameters"]?.int.map(Humanize.count)),
-            ("Each token reads", json["active_parameters"]?.int.map { "\(Humanize.count($0)) parameters" }),
-            ("Quantized", json["quantization"]?.string), ("Layers", number("layers")), ("Heads", number("heads")),
-            ("KV heads", number("kv_heads")), ("Vocabulary", number("vocabulary")),
-            ("Context", number("context_length").map { "\($0) tokens" }),
-            ("KV cache", json["kv_bytes_per_token"]?.int.map { "\(ByteCount($0)) per token" }),
-            ("Weights", PageParts.size(json["weights_bytes"]).nonEmpty),
-            ("Memory", PageParts.size(json["memory_bytes"]).nonEmpty),
-            ("Fits", json["fits"]?.bool.map { $0 ? "yes" : "no" }), ("Tokenizer", json["tokenizer"]?.string),
-            ("Chat template", json["chat_template"]?.bool.map { $0 ? "yes" : "no" }),
-            (
-                "Obstacles",
-                json["obstacles"]?.array?.compactMap(\.string).joined(separator: "; ").nonEmpty
-            ),
-        ]
-        return texts.compactMap { name, text in text.map { (name, $0) } }
     }
 }

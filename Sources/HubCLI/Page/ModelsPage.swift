@@ -8,8 +8,8 @@ struct ModelsPage {
     let request: PageRequest
 
     private var words: String { request.query["q"]?.trimmingSpaces ?? "" }
-    private var isSearch: Bool { !words.isEmpty || isNarrowed }
-    private var isNarrowed: Bool { ["fits", "runs", "cached"].contains { request.query.flag($0) } }
+    private var filters: ModelsFilters { ModelsFilters(query: request.query) }
+    private var isSearch: Bool { !words.isEmpty || filters.isSet }
     private var limit: Int { min(max(Int(request.query["n"] ?? "") ?? 30, 1), 300) }
     private var now: Double { place.context.now }
 
@@ -42,51 +42,14 @@ struct ModelsPage {
                     "input",
                     [
                         "id": "q", "name": "q", "type": "search", "value": words, "autocomplete": "off",
-                        "placeholder": "Search models, or paste an address of the Hub", "spellcheck": "false",
-                    ]),
-                .tag("button", ["class": "primary"], "Search"),
-                .tag(
-                    "div", ["class": "filters"],
-                    [
-                        choice("runs", "Runs here"), choice("fits", "Fits here"),
-                        choice("cached", "On this machine"),
-                        order(),
-                    ]),
+                        "placeholder": "Words, author:google, tag:code, or an address of the Hub",
+                        "spellcheck": "false",
+                    ]), .tag("button", ["class": "primary"], "Search"), filters.html(),
             ])
-    }
-
-    private func choice(_ name: String, _ text: String) -> HTML {
-        .box(
-            "label", "check",
-            [
-                .tag(
-                    "input",
-                    [
-                        "type": "checkbox", "name": name, "value": "1",
-                        "checked": request.query.flag(name) ? "" : nil,
-                    ]), .text(text),
-            ])
-    }
-
-    private func order() -> HTML {
-        let orders: [(ModelQuery.Sort, String)] = [
-            (.relevance, "Best match"), (.downloads, "Most downloads"), (.likes, "Most likes"),
-            (.updated, "Newest"),
-            (.size, "Largest"),
-        ]
-        let options = orders.map { sort, text in
-            HTML.tag(
-                "option",
-                ["value": sort.rawValue, "selected": request.query["sort"] == sort.rawValue ? "" : nil], text)
-        }
-        return .box(
-            "label", "check",
-            [.text("Sort "), .tag("select", ["name": "sort", "aria-label": "Sort"], options)])
     }
 
     private func searched() async throws -> [HTML] {
-        var command = ["search", "--limit", "\(limit)"]
-        for flag in ["fits", "runs", "cached"] where request.query.flag(flag) { command.append("--\(flag)") }
+        var command = ["search", "--limit", "\(limit)"] + filters.arguments
         if let sort = request.query["sort"].flatMap(ModelQuery.Sort.init(rawValue:)) {
             command += ["--sort", sort.rawValue]
         }
@@ -103,8 +66,11 @@ struct ModelsPage {
                     "p", ["class": "note caution"],
                     "\(error.text). These are models that the catalog on this machine knows."))
         }
-        let count = Humanize.plural(models.count, "model")
-        parts.append(.tag("h2", ["class": "faint small"], models.isEmpty ? "No model was found" : count))
+        let count =
+            models.isEmpty
+            ? "No model was found"
+            : models.count == limit ? "The first \(limit) models" : Humanize.plural(models.count, "model")
+        parts.append(.tag("h2", ["class": "faint small"], count))
         parts += [.box("ul", "models", models.map(row)), more(models.count), PageParts.notes(answer)]
         return parts
     }
@@ -150,7 +116,7 @@ struct ModelsPage {
         let text: [HTML] =
             parts.count == 2
             ? [.tag("span", ["class": "faint"], "\(parts[0])/"), .tag("b", [:], parts[1])] : [.tag("b", [:], id)]
-        return .tag("a", ["href": ModelPage.address(id: id), "class": "name"], text)
+        return .tag("a", ["href": PageAddress.model(id: id), "class": "name"], text)
     }
 
     private func verdict(_ runs: JSON?) -> HTML {
@@ -222,24 +188,38 @@ struct ModelsPage {
                 && entry["cached"]?.bool != true
         }
         guard !fitting.isEmpty else { return [] }
+        let known = try await place.context.registry(place.workspace).entriesByRepository
         return .group([
             .tag("h2", [:], "Good models for this machine"),
-            .box("ul", "tiles", fitting.prefix(9).map(tile)),
+            .tag("p", ["class": "faint small"], "hub runs them here; no other program is needed."),
+            .box(
+                "ul", "tiles",
+                fitting.prefix(9).map { tile($0, estimate: known[$0["id"]?.string ?? ""]?.estimatedWeightBytes) }),
         ])
     }
 
-    private func tile(_ entry: JSON) -> HTML {
+    /// - Parameter estimate: bytes of its weights, for where its files were never listed.
+    private func tile(_ entry: JSON, estimate: Int64?) -> HTML {
         let id = entry["id"]?.string ?? ""
-        let facts = [
-            PageParts.count(entry["parameters"]).nonEmpty.map { "\($0) parameters" },
-            PageParts.size(entry["size_bytes"]).nonEmpty,
-        ].compactMap { $0 }
+        let name = entry["name"]?.string ?? id
+        let size =
+            PageParts.size(entry["size_bytes"]).nonEmpty ?? estimate.map { "about \(ByteCount($0))" }
+        let facts = [PageParts.count(entry["parameters"]).nonEmpty.map { "\($0) parameters" }, size]
+        let isGGUF = entry["format"]?.string == "gguf"
         return .box(
             "li", "tile",
             [
-                .tag("a", ["href": ModelPage.address(id: id), "class": "name"], entry["name"]?.string ?? id),
-                .box("p", "facts", [.text(entry["description"]?.string ?? "")]),
-                .box("p", "facts", [.text(facts.joined(separator: " · "))]),
+                .tag("a", ["href": PageAddress.model(id: id), "class": "name"], name),
+                .box("p", "facts grow", [.text(entry["description"]?.string ?? "")]),
+                .box(
+                    "div", "row",
+                    [
+                        .box("span", "facts grow", [.text(facts.compactMap { $0 }.joined(separator: " · "))]),
+                        PageParts.downloadButton(
+                            id, format: isGGUF ? "gguf" : "auto",
+                            quantization: isGGUF ? entry["quantization"]?.string : nil, text: "Download",
+                            name: (["Download \(name)"] + [size].compactMap { $0 }).joined(separator: ", ")),
+                    ]),
             ])
     }
 }
@@ -247,6 +227,9 @@ struct ModelsPage {
 extension String {
     /// nil where it is empty.
     var nonEmpty: String? { isEmpty ? nil : self }
+
+    /// As at the beginning of a sentence.
+    var withCapital: String { prefix(1).uppercased() + dropFirst() }
 
     fileprivate var trimmingSpaces: String {
         split(whereSeparator: \.isWhitespace).joined(separator: " ")

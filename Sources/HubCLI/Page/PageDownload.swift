@@ -1,5 +1,6 @@
 import Fetcher
 import HubCore
+import InferenceKit
 import ModelFormats
 
 /// One download that the page has started.
@@ -30,17 +31,24 @@ final class PageDownload: Sendable {
         var note: String?
         var error: AIError?
         var endedAt: Double?
-        var path: String?
+        /// What the engine does with the model, once it is here.
+        var task: ModelTask?
         var work: Task<Void, Never>?
     }
 
     let id = FileSystem.randomHex(4)
     let order: Order
+    /// The page of the model.
+    private let page: String
+    /// Where one chats with it, should it write text; nil where nobody answers.
+    private let chat: String?
     private let control = PullControl()
     private let startedAt = Timestamp.now
     private let state = Lock(State())
 
-    init(_ order: Order) { self.order = order }
+    init(_ order: Order, page: String, chat: String?) {
+        (self.order, self.page, self.chat) = (order, page, chat)
+    }
 
     var phase: Phase { state.withLock { $0.phase } }
     var isOver: Bool { [.done, .failed, .cancelled].contains(phase) }
@@ -96,8 +104,10 @@ final class PageDownload: Sendable {
         }
         let result = try await puller.pull(plan, options) { self.hear($0) }
         if let error = result.error { throw error }
+        let isModel = reference.repository.kind == .model
+        let task = await Blocking.run { isModel ? ModelTask.ofModel(in: result.path) : nil }
         state.withLock { state in
-            (state.phase, state.endedAt, state.path, state.note) = (.done, Timestamp.now, result.path, nil)
+            (state.phase, state.endedAt, state.task, state.note) = (.done, Timestamp.now, task, nil)
         }
     }
 
@@ -140,6 +150,7 @@ final class PageDownload: Sendable {
         let files = order.flatMap { status in state.files.filter { $0.status == status } }.prefix(Self.mostFiles)
         return .object([
             "id": .string(id), "model": .string(self.order.model), "choice": choice.map { .string($0) },
+            "page": .string(page), "chat": state.task == .textGeneration ? chat.map { .string($0) } : nil,
             "order": .object([
                 "model": .string(self.order.model), "format": self.order.format.map { .string($0.rawValue) },
                 "quant": self.order.quantization.map { .string($0) },

@@ -15,7 +15,7 @@ final class PageDownloads: Sendable {
     func start(_ request: PageRequest, _ place: PagePlace) async throws -> JSON {
         let model = try request.text("model")
         if place.workspace.isOffline { throw AIError.offline(try place.context.reference(model)) }
-        _ = try place.context.reference(model)
+        let reference = try place.context.reference(model)
         let format: WeightChoice.Format? = try request.body?["format"]?.string.map { text throws(AIError) in
             guard let format = WeightChoice.Format(rawValue: text) else {
                 throw AIError(.invalidInput, "there is no format \(text.printable)")
@@ -24,7 +24,10 @@ final class PageDownloads: Sendable {
         }
         let order = PageDownload.Order(
             model: model, format: format, quantization: request.body?["quant"]?.string)
-        let new = PageDownload(order)
+        let name = "\(reference.repository)" + (order.quantization.map { ":\($0)" } ?? "")
+        let new = PageDownload(
+            order, page: PageAddress.repository(reference),
+            chat: place.hasAPI ? PageAddress.chat(model: name) : nil)
         let known = all.withLock { all -> PageDownload? in
             if let known = all.first(where: { $0.order == order && !$0.isOver }) { return known }
             all.removeAll { $0.order == order }

@@ -34,10 +34,10 @@ struct PageFrame {
             .tag("title", [:], view.title == "hub" ? "hub" : "\(view.title) – hub"),
             .tag("link", ["rel": "icon", "href": PageAssets.path("icon.svg")]),
             .tag("link", ["rel": "stylesheet", "href": PageAssets.path("page.css")]),
+            // No module: it runs before anything is drawn.
+            .tag("script", ["src": PageAssets.path("theme.js")]),
         ]
-            + ["page.js", view.module].compactMap { $0 }.map {
-                .tag("script", ["type": "module", "src": PageAssets.path($0)])
-            }
+            + (["page.js"] + view.modules).map { .tag("script", ["type": "module", "src": PageAssets.path($0)]) }
     }
 
     private func body(_ view: PageView) -> HTML {
@@ -69,6 +69,10 @@ struct PageFrame {
             [
                 .tag("a", ["href": "/", "class": "brand", "aria-label": "hub, all models"], "hub"),
                 .tag("nav", ["aria-label": "Main"], [.tag("ul", [:], items)]),
+                .tag("label", ["for": "theme", "class": "hidden"], "Theme"),
+                .tag(
+                    "select", ["id": "theme", "class": "live"],
+                    ["auto", "light", "dark"].map { .tag("option", ["value": $0], $0.withCapital) }),
             ])
     }
 }

@@ -12,7 +12,7 @@ final class PageLog: Sendable {
     init(hiding token: AccessToken?) { self.token = token }
 
     func add(_ request: AnsweredRequest) {
-        guard !request.target.hasPrefix("/-/") else { return }
+        guard !request.target.hasPrefix("/-/"), request.target.prefix(while: { $0 != "?" }) != "/" else { return }
         let line = request.line(at: Timestamp.now, hiding: token)
         lines.withLock { lines in
             lines.append(line)

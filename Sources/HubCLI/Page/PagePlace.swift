@@ -49,12 +49,12 @@ struct PageRequest: Sendable {
     }
 }
 
-/// A part of the page: its title, the module that makes it live, and what it shows.
+/// A part of the page: its title, the modules that make it live, and what it shows.
 struct PageView: Sendable {
     var title: String
     /// The place in the navigation.
     var section: PageSection?
-    var module: String?
+    var modules: [String] = []
     var content: [HTML]
 }
 
@@ -63,5 +63,5 @@ enum PageSection: String, Sendable, CaseIterable {
     case models, downloads, storage, chat, machine
 
     var address: String { self == .models ? "/" : "/-/\(rawValue)" }
-    var name: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+    var name: String { rawValue.withCapital }
 }

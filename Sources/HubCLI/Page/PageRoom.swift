@@ -1,7 +1,8 @@
 import HubCore
 import HubServer
 
-/// The web page, as a room behind the front door: `/` and what is below `/-/`, which no repository's name begins with.
+/// The web page, as a room behind the front door: `/`, what is below `/-/`, which no repository's name begins with, and
+/// what people open in a browser that is no route of the Hub's.
 struct PageRoom: ServerRoom {
     let place: PagePlace
     let session: PageSession
@@ -10,7 +11,13 @@ struct PageRoom: ServerRoom {
     func claims(_ parts: [String]) -> Bool { parts.first == "-" }
 
     func claims(_ parts: [String], of request: HTTPRequest) -> Bool {
-        claims(parts) || (parts == [""] && request.headers["Accept"]?.contains("text/html") == true)
+        claims(parts) || (request.isForReading && (parts == [""] || Self.isLost(parts, request)))
+    }
+
+    /// Whether an address is none of the Hub's or the API's: that of one of the Hub's pages, or a wrong one.
+    private static func isLost(_ parts: [String], _ request: HTTPRequest) -> Bool {
+        ["GET", "HEAD"].contains(request.method) && !["api", "v1", "v2"].contains(parts[0])
+            && HubRoute.readings(parts).isEmpty
     }
 
     func route(_ parts: [String]) -> String { "page" }
@@ -35,6 +42,7 @@ struct PageRoom: ServerRoom {
         if rest.first == "assets", let asset = PageAssets.response(Array(rest.dropFirst())) { return asset }
         if rest == ["login"] { return login(request) }
         guard session.isOpen(request) || !session.needsLogin else { return loginForm(status: 401) }
+        guard parts == [""] || claims(parts) else { return elsewhere(request) }
         switch request.method {
         case "GET", "HEAD":
             if rest == ["session"] { return tokenAnswer(request) }
@@ -57,6 +65,15 @@ struct PageRoom: ServerRoom {
     private func isNavigation(_ request: HTTPRequest) -> Bool {
         request.method == "GET" && request.headers["Origin"] == nil
             && request.headers["Sec-Fetch-Mode"] == "navigate" && request.headers["Sec-Fetch-Dest"] == "document"
+    }
+
+    /// The page here of what a page of the Hub shows: `/org/name`, `/datasets/org/name/tree/main`.
+    private func elsewhere(_ request: HTTPRequest) -> HTTPResponse {
+        let address = place.endpoint.address + request.rawPath
+        guard let reference = try? ModelReference(parsing: address, endpoint: place.endpoint) else {
+            return refusal(404, "there is nothing at \(request.rawPath.printable)", request)
+        }
+        return HTTPResponse(303, headers: ["Location": PageAddress.repository(reference)])
     }
 
     // MARK: Sessions
@@ -126,20 +143,31 @@ struct PageRoom: ServerRoom {
         -> HTTPResponse
     {
         let (text, advice) = (Secrets.masked(in: text), advice.map(Secrets.masked))
-        guard request.method == "GET", request.headers["Accept"]?.contains("text/html") == true else {
+        guard request.method == "GET", request.isForReading else {
             return .json(
                 .object(["error": .object(["message": .string(text), "advice": advice.map { .string($0) }])]),
                 status: status)
         }
+        let title = status == 404 ? "Not found" : "That did not work"
+        // What a wrong address names may be found under another name.
+        let name = status == 404 ? (try? request.pathParts())?.last ?? "" : ""
         let view = PageView(
-            title: "Something is wrong",
+            title: title,
             content: [
                 .box(
                     "section", "card",
                     [
-                        .tag("h1", [:], status == 404 ? "Not found" : "That did not work"), .tag("p", [:], text),
+                        .tag("h1", [:], title), .tag("p", [:], text),
                         advice.map { .tag("p", ["class": "faint"], $0) } ?? [],
-                        .tag("p", [:], [.link("/", "All models")]),
+                        .box(
+                            "p", "row",
+                            [
+                                name.isEmpty
+                                    ? []
+                                    : .link(
+                                        "/?q=\(PercentEncoding.encode(name))", "Search for \(name)",
+                                        className: "button"), .link("/", "All models", className: "button"),
+                            ]),
                     ])
             ])
         return frame.response(view, status: status)
@@ -155,7 +183,7 @@ extension PageRoom {
         case "models"?, "datasets"?, "spaces"?:
             return frame.response(try await ModelPage(place: place, request: request).view())
         case "storage"? where parts.count == 1:
-            return frame.response(try await StoragePage(place: place).view())
+            return frame.response(try await StoragePage(place: place, request: request).view())
         case "downloads"? where parts.count == 1:
             return frame.response(try await DownloadsPage(place: place).view())
         case "downloads"? where parts == ["downloads", "state"]: return .json(place.downloads.json)
@@ -175,7 +203,7 @@ extension PageRoom {
     private func models(_ request: PageRequest) async throws -> HTTPResponse {
         let page = ModelsPage(place: place, request: request)
         if let model = page.pastedModel {
-            return HTTPResponse(303, headers: ["Location": ModelPage.address(model)])
+            return HTTPResponse(303, headers: ["Location": PageAddress.repository(model)])
         }
         return frame.response(try await page.view())
     }

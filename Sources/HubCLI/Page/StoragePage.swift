@@ -1,9 +1,17 @@
 import Fetcher
 import HubCore
+import HubServer
 
 /// What the cache holds, what deleting each part frees, and the trash.
 struct StoragePage {
     let place: PagePlace
+    let request: PageRequest
+
+    /// The orders of the list by what its address calls them, the usual one first.
+    private static let orders: [(name: String, order: ScreenOrder, text: String)] = [
+        ("used", .used, "Least recently used"), ("size", .size, "Largest"), ("name", .name, "Name"),
+        ("age", .age, "Oldest"),
+    ]
 
     /// The colours of the bar; further models share one.
     private static let colors = 8
@@ -14,7 +22,7 @@ struct StoragePage {
             try Trash(layout).contents()
         }
         return PageView(
-            title: "Storage", section: .storage, module: "storage.js",
+            title: "Storage", section: .storage, modules: ["storage.js"],
             content: [
                 .tag("h1", [:], "Storage"), bar(inventory), items(inventory), review(),
                 .tag("section", ["id": "trash", "aria-labelledby": "trash-title"], trashList(entries, faults)),
@@ -69,8 +77,8 @@ struct StoragePage {
 
     private func items(_ inventory: CacheInventory) -> HTML {
         let now = place.context.now
-        let ordered = ScreenOrder.used.sorted(
-            inventory.items, rows: inventory.items.map { ScreenRow($0, now: now) })
+        let order = Self.orders.first { $0.name == request.query["sort"] } ?? Self.orders[0]
+        let ordered = order.order.sorted(inventory.items, rows: inventory.items.map { ScreenRow($0, now: now) })
         guard !ordered.isEmpty else {
             return .box("section", "card empty", [.tag("p", [:], "The cache is empty.")])
         }
@@ -81,10 +89,10 @@ struct StoragePage {
                 .box(
                     "div", "heading",
                     [
-                        .tag("h2", [:], "What can go"),
-                        .tag(
-                            "p", ["class": "faint small"],
-                            "The least recently used first. The plan is that of hub gc."),
+                        .tag("h2", [:], "What can go"), orderLinks(order.name),
+                        .box(
+                            "label", "check small live",
+                            [.tag("input", ["type": "checkbox", "id": "all"]), .text("Mark all")]),
                     ]),
                 PageParts.table(
                     "What the cache holds",
@@ -93,6 +101,15 @@ struct StoragePage {
                         ("", ""), ("", "live"),
                     ], rows),
             ])
+    }
+
+    private func orderLinks(_ current: String) -> HTML {
+        .tag(
+            "nav", ["id": "orders", "class": "orders small", "aria-label": "Order of the list"],
+            Self.orders.map { name, _, text in
+                let isCurrent = name == current ? "true" : nil
+                return .tag("a", ["href": "/-/storage?sort=\(name)", "aria-current": isCurrent], text)
+            })
     }
 
     private func row(_ item: CacheItem, now: Double) -> HTML {
@@ -115,14 +132,19 @@ struct StoragePage {
                 .tag("th", ["scope": "row"], [title(item, row), .box("div", "facts", [.text(row[.refs])])]),
                 PageParts.cell("number", [.text(row[.size])], label: "Size"),
                 PageParts.cell("number", [.text(row[.frees])], label: "Frees"),
-                PageParts.cell("", [.text(row[.used].nonEmpty ?? "never")], label: "Used"),
-                PageParts.cell("", flags), PageParts.cell("live number", [pinButton(item, name)]),
+                PageParts.cell("", [used(item, now: now)], label: "Used"),
+                PageParts.cell("", flags.isEmpty ? [] : [.box("div", "marks", flags)]),
+                PageParts.cell("live number", [pinButton(item, name)]),
             ])
     }
 
     private func title(_ item: CacheItem, _ row: ScreenRow) -> HTML {
-        guard let repository = item.repository, item.commit != nil else { return .text(row.name) }
-        return .link(ModelPage.address(ModelReference(repository)), row.name)
+        guard let repository = item.repository else { return .text(row.name) }
+        return .link(PageAddress.repository(ModelReference(repository)), row.name)
+    }
+
+    private func used(_ item: CacheItem, now: Double) -> HTML {
+        item.lastUsedAt.map { PageParts.age(Timestamp.iso8601($0), now: now) } ?? "never"
     }
 
     private func pinButton(_ item: CacheItem, _ name: String) -> HTML {

@@ -35,6 +35,9 @@ package struct HTTPRequest: Sendable {
     /// The query's items.
     package func query() throws(HTTPFault) -> HTTPQuery { try HTTPQuery(rawQuery) }
 
+    /// Whether a person reads the answer, in a browser. Clients of the Hub name JSON, or no type.
+    package var isForReading: Bool { headers["Accept"]?.contains("text/html") == true }
+
     /// The path's parts, each decoded. A part can contain a slash: the Hub's clients write `refs%2Fpr%2F1` and
     /// `sub%2Fdir`.
     ///

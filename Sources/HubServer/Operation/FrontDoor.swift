@@ -37,7 +37,7 @@ package struct FrontDoor: HTTPHandler {
         let response: HTTPResponse
         do throws(HubFault) { response = try answer(request, &route) } catch { response = error.response }
         metrics.add("hub_http_requests_total", labels: [("route", route), ("code", String(response.status))])
-        return response
+        return response.readable(to: request)
     }
 
     private func answer(_ request: HTTPRequest, _ route: inout String) throws(HubFault) -> HTTPResponse {

@@ -10,8 +10,10 @@ package enum PageAssets {
     // A browser runs a module only if its type says JavaScript.
     private static let all: [String: Asset] = [
         "page.css": Asset(type: "text/css", bytes: PackageResources.page_css),
+        "theme.js": Asset(type: "text/javascript", bytes: PackageResources.theme_js),
         "page.js": Asset(type: "text/javascript", bytes: PackageResources.page_js),
         "markdown.js": Asset(type: "text/javascript", bytes: PackageResources.markdown_js),
+        "highlight.js": Asset(type: "text/javascript", bytes: PackageResources.highlight_js),
         "storage.js": Asset(type: "text/javascript", bytes: PackageResources.storage_js),
         "downloads.js": Asset(type: "text/javascript", bytes: PackageResources.downloads_js),
         "chat.js": Asset(type: "text/javascript", bytes: PackageResources.chat_js),

@@ -1,12 +1,14 @@
 // Conversations over /v1/chat/completions of this server.
-import { alertOf, duration, el, get, post, request, working } from "./page.js";
+import { alertOf, count, el, elapsed, get, post, rate, request, toast, working } from "./page.js";
 import { render } from "./markdown.js";
 
 const byId = (id) => document.getElementById(id);
 const root = document.querySelector(".chat");
-const log = byId("log-of-chat"), words = byId("words"), models = byId("model"), find = byId("find");
+const log = byId("log-of-chat"), words = byId("words"), models = byId("model"), find = byId("find"), preset = byId("preset");
 const FIELDS = ["temperature", "top_p", "max_tokens", "seed"];
 let conversation = { id: null, messages: [] };
+/** The models that write text, as `/v1/models` lists them. */
+let offered = [];
 let running = null, attached = [], contexts = {};
 let keeping = Promise.resolve(), listings = 0;
 
@@ -30,6 +32,7 @@ function fill(node, message) {
   const text = node.querySelector(".text");
   if (message.role === "user") text.replaceChildren(el("p", { class: "typed" }, message.content));
   else text.replaceChildren(render(message.content));
+  if (message.note) text.append(el("p", { class: "note caution" }, message.note));
   for (const image of message.images ?? []) text.append(el("img", { src: image, alt: "attached picture" }));
   const reasoning = node.querySelector(".reasoning");
   if (reasoning && message.reasoning_content) {
@@ -49,7 +52,11 @@ function actions(node, message, index) {
 
 function show() {
   log.replaceChildren(...conversation.messages.map(turn));
-  if (!conversation.messages.length) log.append(el("p", { class: "empty" }, models.options.length ? "Write the first message below." : "No model is on this machine yet. Download one first."));
+  if (!conversation.messages.length) {
+    log.append(el("p", { class: "empty" }, ...(offered.length ? ["Write the first message below."]
+      : ["No model that writes text is on this machine yet. ", el("a", { href: "/?runs=1&task=text-generation" }, "Find one")])));
+  }
+  byId("send").disabled = !offered.length;
   gauge();
 }
 
@@ -73,6 +80,15 @@ function edit(node, index) {
 
 // MARK: Answers
 
+/** The settings of the preset; fields that are empty take them. */
+const usualSettings = () => JSON.parse((preset.selectedOptions[0] ?? preset.options[0]).dataset.settings);
+
+/** The schema that answers have to fit; undefined without one. */
+function schema() {
+  const text = byId("schema").value.trim();
+  try { return text ? JSON.parse(text) : undefined; } catch (fault) { throw new Error(`the schema in the settings is not JSON: ${fault.message}`); }
+}
+
 /** What is sent: the settings, the system's message, the turns. */
 function body(model) {
   const messages = conversation.messages.map(({ role, content, images }) => ({
@@ -80,16 +96,27 @@ function body(model) {
   }));
   const system = byId("system").value.trim();
   if (system) messages.unshift({ role: "system", content: system });
-  const out = { model, messages, stream: true, stream_options: { include_usage: true } };
+  const out = { ...usualSettings(), model, messages, stream: true, stream_options: { include_usage: true } };
   for (const field of FIELDS) if (byId(field).value !== "") out[field] = Number(byId(field).value);
+  const form = schema();
+  if (form !== undefined) out.response_format = { type: "json_schema", json_schema: { name: "answer", schema: form } };
   return out;
+}
+
+/** Why an answer ends before its end; null for one that is whole. */
+function cutShort({ finish, usage }, most) {
+  if (finish !== "length") return null;
+  return usage?.completion_tokens >= most
+    ? `Cut at ${count(most)} tokens, the most that the settings allow.`
+    : "The context is full, and the answer ends here. Begin a new conversation, or edit an earlier message.";
 }
 
 async function answer() {
   const model = models.value;
   if (!model) return alertOf(new Error("choose a model first"));
   const message = { role: "assistant", content: "", reasoning_content: "", model };
-  const asked = body(model);
+  let asked;
+  try { asked = body(model); } catch (fault) { return alertOf(fault); }
   conversation.messages.push(message);
   log.querySelector(".empty")?.remove();
   const node = turn(message, conversation.messages.length - 1);
@@ -101,6 +128,7 @@ async function answer() {
   try { await stream(asked, message, node, running.signal); } catch (fault) { if (fault.name !== "AbortError") error = fault; }
   running = null;
   busy(false);
+  message.note = cutShort(message, asked.max_tokens);
   fill(node, message);
   actions(node, message, conversation.messages.length - 1);
   if (error) {
@@ -140,6 +168,7 @@ async function stream(asked, message, node, signal) {
       const event = JSON.parse(data);
       if (event.error) throw new Error(event.error.message ?? "the answer failed");
       const delta = event.choices?.[0]?.delta;
+      message.finish = event.choices?.[0]?.finish_reason ?? message.finish;
       if (delta?.content || delta?.reasoning_content) {
         first ??= performance.now();
         message.content += delta.content ?? "";
@@ -149,7 +178,8 @@ async function stream(asked, message, node, signal) {
       if (event.usage) {
         message.usage = event.usage;
         const seconds = (performance.now() - (first ?? began)) / 1000;
-        message.speed = `${event.usage.completion_tokens} tokens, ${(event.usage.completion_tokens / Math.max(seconds, 0.001)).toFixed(1)} tokens/s, first after ${duration(((first ?? began) - began) / 1000)}`;
+        const tokens = event.usage.completion_tokens;
+        message.speed = `${count(tokens)} ${tokens === 1 ? "token" : "tokens"}, ${rate(tokens / Math.max(seconds, 0.001))} tokens/s, first after ${elapsed(((first ?? began) - began) / 1000)}`;
       }
     }
   }
@@ -175,7 +205,7 @@ async function gauge(message = [...conversation.messages].reverse().find((one) =
     if (found) contexts[model] = found[1];
   }
   const used = message.usage.total_tokens;
-  place.textContent = contexts[model] ? `${used} of ${contexts[model]} tokens of context` : `${used} tokens of context`;
+  place.textContent = contexts[model] ? `${count(used)} of ${count(contexts[model])} tokens of context` : `${count(used)} tokens of context`;
 }
 
 // MARK: Keeping
@@ -199,10 +229,11 @@ async function keepNow(talk, model, system) {
 async function list() {
   const listing = ++listings;
   const { conversations } = await get(`/-/chat/list?q=${encodeURIComponent(find.value.trim())}`);
-  if (listing !== listings) return; // a later question was answered before
+  if (listing !== listings) return conversations; // a later question was answered before
   byId("kept").replaceChildren(...conversations.map((one) => el("li", {},
     el("a", { href: `/-/chat?id=${one.id}`, "aria-current": one.id === conversation.id ? "true" : null, title: one.excerpt ?? one.model }, one.title || `Conversation ${one.id}`),
     el("button", { type: "button", class: "quiet small", "aria-label": `Delete: ${one.title}`, onclick: (event) => remove(event.target, one.id) }, "✕"))));
+  return conversations;
 }
 
 async function remove(button, id) {
@@ -218,8 +249,33 @@ async function open(id) {
   const kept = await get(`/-/chat/one/${encodeURIComponent(id)}`);
   conversation = { id: kept.id, messages: (kept.messages ?? []).filter((one) => typeof one.content === "string" && one.content) };
   byId("system").value = kept.system ?? "";
-  if ([...models.options].some((one) => one.value === kept.model)) models.value = kept.model;
+  const found = named(kept.model);
+  if (found) models.value = found.id;
+  // A name without a quantization stands for any.
+  if (offered.length && found?.id !== kept.model && !found?.id.startsWith(`${kept.model}:`)) toast(`This conversation was with ${kept.model}; now ${models.value} answers`);
   show();
+}
+
+// MARK: Models
+
+const repository = (id) => id.split(":")[0];
+
+/** Of several sets of weights the usual one: Q4_K_M, else the largest quantized one that leaves memory to run. */
+function usual(sets) {
+  const fitting = sets.filter((one) => one.size_bytes <= Number(root.dataset.room) && !/F(16|32)$/i.test(one.id));
+  return sets.find((one) => one.id.endsWith(":Q4_K_M")) ?? fitting.sort((a, b) => b.size_bytes - a.size_bytes)[0] ?? sets[0];
+}
+
+/** The model of a name: it, or the usual set of its repository; undefined if there is none. */
+function named(name) {
+  return offered.find((one) => one.id === name) ?? usual(offered.filter((one) => repository(one.id) === repository(name)));
+}
+
+/** Without a wish: that of the last conversation, else what was downloaded last. */
+function preferred(conversations) {
+  const last = conversations.map((talk) => offered.find((one) => one.id === talk.model)).find(Boolean);
+  const newest = [...offered].sort((a, b) => b.created - a.created)[0];
+  return last ?? (newest && named(repository(newest.id)));
 }
 
 function fresh() {
@@ -255,7 +311,8 @@ function showAttached() {
 
 function send() {
   const text = words.value.trim();
-  if (running || (!text && !attached.length)) return;
+  if (running || !offered.length || (!text && !attached.length)) return;
+  try { schema(); } catch (fault) { return alertOf(fault); }
   const texts = attached.filter((one) => one.text !== undefined).map((one) => `${one.name}:\n\`\`\`\n${one.text}\n\`\`\`\n`);
   const message = { role: "user", content: [...texts, text].join("\n").trim() };
   const images = attached.filter((one) => one.image).map((one) => one.image);
@@ -289,19 +346,31 @@ document.addEventListener("keydown", (event) => {
 find.addEventListener("input", () => list().catch(alertOf));
 
 // Settings stay in this browser; another's may differ.
+const KEPT = ["preset", ...FIELDS];
 const saved = JSON.parse(localStorage.getItem("hub.chat") ?? "{}");
-for (const field of FIELDS) {
-  if (saved[field] !== undefined) byId(field).value = saved[field];
-  byId(field).addEventListener("change", () => localStorage.setItem("hub.chat", JSON.stringify(Object.fromEntries(FIELDS.map((one) => [one, byId(one).value])))));
+function showUsual() {
+  const settings = usualSettings();
+  for (const field of FIELDS) byId(field).placeholder = settings[field] ?? (field === "seed" ? "random" : "until the context is full");
 }
+for (const field of KEPT) {
+  if (saved[field] !== undefined) byId(field).value = saved[field];
+  byId(field).addEventListener("change", () => {
+    localStorage.setItem("hub.chat", JSON.stringify(Object.fromEntries(KEPT.map((one) => [one, byId(one).value]))));
+    showUsual();
+  });
+}
+showUsual();
 if (window.innerWidth < 860) byId("history").open = false;
 
 try {
-  const found = await request("GET", "/v1/models", undefined, { session: true });
+  const [found, conversations] = await Promise.all([request("GET", "/v1/models", undefined, { session: true }), list()]);
   const { data } = await found.json();
-  models.append(...data.filter(({ task }) => !task || task === "text-generation").map((one) => el("option", { value: one.id }, one.id)));
-  if (root.dataset.model) models.value = root.dataset.model;
-  if (root.dataset.id) await open(root.dataset.id); else show();
-  await list();
-  if (!root.dataset.id) words.focus({ preventScroll: true });
+  offered = data.filter(({ task }) => !task || task === "text-generation");
+  models.append(...offered.map((one) => el("option", { value: one.id }, one.id)));
+  const { model: wanted, id } = root.dataset;
+  const chosen = (wanted && named(wanted)) ?? preferred(conversations);
+  if (chosen) models.value = chosen.id;
+  if (wanted && !named(wanted)) toast(`${wanted} is not among the models here that write text`);
+  if (id) await open(id); else show();
+  if (!id) words.focus({ preventScroll: true });
 } catch (error) { alertOf(error); }

@@ -1,7 +1,8 @@
-// The list of downloads, brought up to date in place so that focus and open details stay.
-import { duration, el, onDownloads, post, size, watchDownloads, working } from "./page.js";
+// The list of downloads, brought up to date in place so that focus and open details stay. A model's page has its own.
+import { count, duration, el, onDownloads, post, replace, size, watchDownloads, working } from "./page.js";
 
 const list = document.getElementById("downloads");
+const own = list.dataset.page;
 const none = document.getElementById("no-downloads");
 const rows = new Map();
 list.replaceChildren();
@@ -10,7 +11,7 @@ const VERBS = {
   planning: ["cancel"], downloading: ["pause", "cancel"], waiting: ["pause", "cancel"], verifying: ["cancel"],
   paused: ["resume", "cancel"], done: ["forget"], failed: ["retry", "forget"], cancelled: ["retry", "forget"],
 };
-const WORDS = { pause: "Pause", resume: "Resume", cancel: "Cancel", forget: "Remove", retry: "Try again" };
+const WORDS = { pause: "Pause", resume: "Resume", cancel: "Cancel", forget: "Clear from list", retry: "Try again" };
 const STATES = {
   planning: "Looking up the files", downloading: "Downloading", waiting: "Waiting", paused: "Paused",
   verifying: "Checking digests", done: "Done, every digest checked", failed: "Failed", cancelled: "Cancelled; what arrived is kept",
@@ -20,7 +21,7 @@ function row(one) {
   const node = el("li", { class: "card download", "data-id": one.id, "aria-label": `Download of ${one.model}` });
   node.append(
     el("div", { class: "row" },
-      el("b", { class: "grow" }, el("a", { class: "name", href: `/-/models/${encodeURI(one.model)}` }, one.model), one.choice ? el("span", { class: "faint" }, ` ${one.choice}`) : null),
+      el("b", { class: "grow" }, el("a", { class: "name", href: one.page }, one.model), one.choice ? el("span", { class: "faint" }, ` ${one.choice}`) : null),
       el("span", { class: "buttons row" })),
     el("progress", { max: 1, "aria-label": `Progress of ${one.model}` }),
     el("div", { class: "row facts" }, el("span", { class: "state grow", role: "status" }), el("span", { class: "numbers size" })),
@@ -52,7 +53,7 @@ function update(node, one) {
   ].filter(Boolean).join(", "));
   set(node, ".error", one.error ? [one.error.message, one.error.advice].filter(Boolean).join(". ") : "");
   set(node, ".remark", one.state === "done" ? "" : one.note ?? "");
-  set(node, ".summary", `${one.files_done} of ${one.files_total} files`);
+  set(node, ".summary", `${count(one.files_done)} of ${count(one.files_total)} files`);
   if (was !== one.state) buttons(node, one);
   const files = node.querySelector(".files");
   if (node.querySelector("details").open) files.replaceChildren(...one.files.map(file));
@@ -69,7 +70,10 @@ function file(one) {
 function buttons(node, one) {
   const place = node.querySelector(".buttons");
   const hadFocus = place.contains(document.activeElement);
-  place.replaceChildren(...VERBS[one.state].map((verb) => el("button", {
+  const next = one.state !== "done" ? [] : [one.chat
+    ? el("a", { class: "button small primary", href: one.chat, "aria-label": `Chat with ${one.model}` }, "Chat")
+    : el("a", { class: "button small", href: `${one.page}#use`, "aria-label": `Use it: ${one.model}` }, "Use it")];
+  place.replaceChildren(...next, ...VERBS[one.state].map((verb) => el("button", {
     type: "button", class: "small", "data-verb": verb, "aria-label": `${WORDS[verb]}: ${one.model}`,
     onclick: (event) => working(event.target, async () => {
       if (verb === "retry") await post("/-/downloads", one.order);
@@ -77,11 +81,18 @@ function buttons(node, one) {
       watchDownloads();
     }),
   }, WORDS[verb])));
-  if (hadFocus) place.querySelector("button")?.focus();
+  if (hadFocus) place.querySelector("a, button")?.focus();
 }
 
-onDownloads((downloads) => {
-  none.hidden = downloads.length > 0;
+// On a model's page: what had ended before it was loaded is on it already.
+let earlier = null;
+
+onDownloads((all) => {
+  earlier ??= new Set(all.filter((one) => own && ["done", "cancelled"].includes(one.state)).map((one) => one.id));
+  const downloads = all.filter((one) => !earlier.has(one.id) && (!own || one.page === own));
+  if (none) none.hidden = downloads.length > 0;
+  const isUnderWay = downloads.some((one) => !["done", "failed", "cancelled"].includes(one.state));
+  if (own) for (const button of document.querySelectorAll("#head [data-download]")) button.hidden = isUnderWay;
   const known = new Set(downloads.map((one) => one.id));
   for (const [id, node] of rows) if (!known.has(id)) { node.remove(); rows.delete(id); }
   let before = null;
@@ -93,7 +104,9 @@ onDownloads((downloads) => {
       before ? before.after(node) : list.prepend(node);
       node.querySelector("details").addEventListener("toggle", () => watchDownloads());
     }
+    const was = node.dataset.state;
     update(node, one);
+    if (own && was !== "done" && one.state === "done") replace("#head, #facts, #weights, #files", location.href);
     before = node;
   }
 });

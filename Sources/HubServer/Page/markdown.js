@@ -1,5 +1,6 @@
 // Markdown as elements. What a model or a card writes is never markup: every text becomes a text node, links lead to
 // http and https alone, and no picture is fetched from anywhere.
+import { highlight } from "./highlight.js";
 import { el } from "./page.js";
 
 // Whoever writes the text chooses what these run over: none may try a part of a line again and again. So no two
@@ -84,7 +85,7 @@ function codeBlock(text, language) {
   return el("div", { class: "code" },
     language ? el("span", { class: "language" }, language) : null,
     el("button", { type: "button", class: "copy", "aria-label": `Copy the ${language || ""} code` }, "Copy"),
-    el("pre", { tabindex: "0" }, el("code", {}, text)));
+    el("pre", { tabindex: "0" }, el("code", {}, highlight(text, language))));
 }
 
 function fenced(lines, at, found, out) {

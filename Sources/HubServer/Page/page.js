@@ -20,6 +20,18 @@ export function size(bytes) {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }
 
+/** `12,345`. */
+export function count(number) { return number.toLocaleString("en"); }
+
+/** How fast something goes: `1,230`, `35`, `3.5`. */
+export function rate(number) { return number.toLocaleString("en", { maximumFractionDigits: number < 10 ? 1 : 0 }); }
+
+/** How long something took: `340 ms`, `3.4 s`, `1 min 20 s`. */
+export function elapsed(seconds) {
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
+  return seconds < 9.95 ? `${seconds.toFixed(1)} s` : duration(seconds);
+}
+
 /** `1 min 20 s`. */
 export function duration(seconds) {
   const whole = Math.max(0, Math.round(seconds));
@@ -99,24 +111,24 @@ export async function copy(text) {
   area.remove();
 }
 
-/** Loads a part of a page anew: the element with that selector, from the page at the address. */
+/** Loads parts of a page anew: the elements that the selector names by their ids, from the page at the address. */
 export async function replace(selector, address) {
-  const place = document.querySelector(selector);
-  place.classList.add("busy");
-  place.setAttribute("aria-busy", "true");
+  const places = [...document.querySelectorAll(selector)];
+  for (const place of places) { place.classList.add("busy"); place.setAttribute("aria-busy", "true"); }
   try {
     const answer = await fetch(address, { headers: { Accept: "text/html" } });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const found = page.querySelector(selector);
-    if (found) place.replaceWith(document.importNode(found, true));
-    else alertOf(new Error(page.querySelector("main p")?.textContent ?? "the server does not answer"));
+    if (!answer.ok) throw new Error(page.querySelector("main p")?.textContent ?? `the server answers ${answer.status}`);
+    for (const place of places) {
+      const found = page.getElementById(place.id);
+      if (found) place.replaceWith(document.importNode(found, true));
+    }
     document.title = page.title;
     return document.querySelector(selector);
-  } catch {
-    alertOf(new Error("the server does not answer"));
+  } catch (error) {
+    alertOf(error instanceof TypeError ? new Error("the server does not answer") : error);
   } finally {
-    place.classList.remove("busy");
-    place.removeAttribute("aria-busy");
+    for (const place of places) { place.classList.remove("busy"); place.removeAttribute("aria-busy"); }
   }
 }
 
@@ -166,7 +178,7 @@ if (form) {
   form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); search(); });
   form.addEventListener("input", (event) => {
     clearTimeout(timer);
-    timer = setTimeout(search, event.target.type === "search" ? 350 : 0);
+    timer = setTimeout(search, ["search", "text"].includes(event.target.type) ? 350 : 0);
   });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.target.closest("input, textarea, select")) return;
@@ -190,11 +202,9 @@ export function watchDownloads() {
   if (document.hidden) return;
   get("/-/downloads/state").then(({ downloads }) => {
     const active = downloads.filter((one) => !["done", "failed", "cancelled"].includes(one.state)).length;
-    const count = document.getElementById("downloads-count");
-    if (count) {
-      count.hidden = active === 0;
-      count.replaceChildren(String(active), el("span", { class: "hidden" }, " running"));
-    }
+    const badge = document.getElementById("downloads-count");
+    badge.hidden = active === 0;
+    badge.replaceChildren(String(active), el("span", { class: "hidden" }, " running"));
     for (const listener of listeners) listener(downloads);
     clearTimeout(timer);
     if (active || listeners.size) timer = setTimeout(watchDownloads, active ? (listeners.size ? 700 : 3000) : 5000);

@@ -1,24 +1,26 @@
 // Marks, the plan, deleting, the trash. Each change loads the page anew: the server knows what there is.
-import { alertOf, el, post, toast, working } from "./page.js";
+import { alertOf, count, el, post, replace, toast, working } from "./page.js";
 
 const marked = document.getElementById("marked");
 const text = document.getElementById("marked-text");
 const dialog = document.getElementById("plan");
-const boxes = () => [...document.querySelectorAll("#items input[name=item]")];
+const boxes = () => [...document.querySelectorAll("#items input[name=item]:enabled")];
 const items = () => boxes().filter((box) => box.checked).map((box) => box.value);
 let plan = null, latest = 0;
 
 async function update() {
   const chosen = items();
+  const all = document.getElementById("all");
+  if (all) all.checked = chosen.length > 0 && chosen.length === boxes().length;
   marked.hidden = chosen.length === 0;
   if (!chosen.length) return;
   const number = ++latest;
-  const count = `${chosen.length} marked`;
-  text.textContent = `${count} …`;
+  const many = `${count(chosen.length)} marked`;
+  text.textContent = `${many} …`;
   try {
     const found = await post("/-/storage/plan", { items: chosen });
     // Files that two marked models share are freed only together, so the sum is the plan's.
-    if (number === latest) { plan = found; text.textContent = `${count}, frees ${found.frees}`; }
+    if (number === latest) { plan = found; text.textContent = `${many}, frees ${found.frees}`; }
   } catch (error) { alertOf(error); }
 }
 
@@ -51,8 +53,27 @@ async function restore(button, entries) {
   });
 }
 
-document.getElementById("items")?.addEventListener("change", update);
-document.getElementById("unmark").addEventListener("click", () => { for (const box of boxes()) box.checked = false; update(); });
+function mark(isWanted) {
+  for (const box of boxes()) box.checked = isWanted(box.value);
+  return update();
+}
+
+// The list is another element after it was ordered anew.
+document.addEventListener("change", (event) => {
+  if (event.target.id === "all") mark(() => event.target.checked);
+  else if (event.target.name === "item") update();
+});
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("#orders a");
+  if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  event.preventDefault();
+  const chosen = new Set(items());
+  await replace("#items", link.href);
+  history.replaceState(null, "", link.href);
+  document.querySelector("#orders [aria-current]")?.focus({ preventScroll: true });
+  mark((value) => chosen.has(value));
+});
+document.getElementById("unmark").addEventListener("click", () => mark(() => false));
 document.getElementById("review").addEventListener("click", (event) => working(event.target, async () => { await update(); if (plan) review(); }));
 document.getElementById("plan-cancel").addEventListener("click", () => dialog.close());
 document.getElementById("plan-trash").addEventListener("click", (event) => remove(event.target, true));
@@ -83,4 +104,12 @@ if (done) {
   const button = undo?.length ? el("button", { type: "button", id: "undo", onclick: (event) => restore(event.target, undo) }, "Undo") : undefined;
   toast(done, button);
 }
-update();
+
+// A model's page leads here with the revision that is to go.
+const wanted = new URLSearchParams(location.search).get("mark");
+if (wanted) {
+  history.replaceState(null, "", "/-/storage");
+  await mark((value) => value === `revision ${wanted}`);
+  if (items().length) review();
+  else toast("It cannot be deleted now: the list says why");
+} else update();

@@ -1,7 +1,7 @@
 import CUTF8Proc
 
 /// The character classes of tokenizers. General categories are those of utf8proc, other properties those of the
-/// standard library; DESIGN.md says where they differ from the reference's.
+/// standard library; docs/design/tokenizers.md says where they differ from the reference's.
 enum CharacterClass: Sendable {
     /// White_Space, as Rust's `char::is_whitespace`.
     case whiteSpace

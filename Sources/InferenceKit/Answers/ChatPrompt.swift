@@ -25,7 +25,8 @@ struct ChatPrompt: Sendable {
     ) throws(AIError) {
         guard messages.allSatisfy({ $0.images.isEmpty }) else {
             throw AIError(
-                .unsupportedModel, "\(folder): pictures are not read on this machine", context: .init(path: folder))
+                .unsupportedModel, "\(Self.name(folder)): pictures are not read on this machine",
+                context: .init(path: folder))
         }
         let chosen = if let templates { templates } else { try ChatTemplates.read(model: folder) }
         guard let templates = chosen else {
@@ -39,12 +40,12 @@ struct ChatPrompt: Sendable {
         }
         let template = try templates.template(hasTools: !tools.isEmpty)
         let format = AnswerFormat(template: template, tokenizer: tokenizer)
-        try Self.check(template, format, tools)
+        try Self.check(template, format, tools, model: Self.name(folder))
         var inputs = ChatTemplate.Options(variables: templates.specialTokens)
         var messages = messages
         TemplateTools.offer(tools, template, format, &inputs, &messages)
         if let effort = options.reasoningEffort {
-            try Self.set(effort, template, format, &inputs.variables)
+            try Self.set(effort, template, format, &inputs.variables, model: Self.name(folder))
         }
         let rendered = try TemplateMessages.render(messages, template, format, inputs)
         reading = AnswerReading(format: format, tools: tools)
@@ -57,21 +58,30 @@ struct ChatPrompt: Sendable {
             if let grammar { reading.constraint(grammar) } else { try reading.callConstraint(template.source) }
     }
 
+    /// What people call the model of a folder: the repository of a snapshot, else the folder's name.
+    private static func name(_ folder: String) -> String {
+        let parts = Path.parts(folder)
+        guard let place = parts.lastIndex(of: "snapshots"), place > 0,
+            let repository = Repository(folderName: String(parts[place - 1]))
+        else { return Path.name(Path.withoutEnd(folder)) }
+        return repository.description
+    }
+
     /// - Throws: ``ErrorCode/invalidInput`` for tools that the template or this library does not know how to use.
     private static func check(
-        _ template: ChatTemplate, _ format: AnswerFormat, _ tools: [JSON]
+        _ template: ChatTemplate, _ format: AnswerFormat, _ tools: [JSON], model: String
     ) throws(AIError) {
         guard !tools.isEmpty else { return }
         guard TemplateTools.areKnown(template, format) else {
             throw AIError(
-                .invalidInput, "\(template.path): the chat template knows no tools",
+                .invalidInput, "\(model): the chat template knows no tools",
                 advice: "leave them out, or choose a model that was trained to call tools",
                 context: .init(path: template.path))
         }
         guard format.calls != nil else {
             throw AIError(
                 .invalidInput,
-                "\(template.path): the chat template shows tool calls in no form that can be read here",
+                "\(model): the chat template shows tool calls in no form that can be read here",
                 advice: "leave the tools out, or choose another model", context: .init(path: template.path))
         }
     }
@@ -80,7 +90,8 @@ struct ChatPrompt: Sendable {
     ///
     /// - Throws: ``ErrorCode/invalidInput`` for an effort that the template does not know.
     private static func set(
-        _ effort: ReasoningEffort, _ template: ChatTemplate, _ format: AnswerFormat, _ variables: inout JSONObject
+        _ effort: ReasoningEffort, _ template: ChatTemplate, _ format: AnswerFormat, _ variables: inout JSONObject,
+        model: String
     ) throws(AIError) {
         let word = effort.rawValue
         // Templates put the word in as it is; those that know more than the usual three compare it.
@@ -96,7 +107,7 @@ struct ChatPrompt: Sendable {
                 template.has("reasoning_effort")
                 ? "takes the reasoning efforts low, medium and high" : "takes no reasoning effort"
             throw AIError(
-                .invalidInput, "\(template.path): the chat template \(known), not \(word)",
+                .invalidInput, "\(model): the chat template \(known), not \(word)",
                 context: .init(path: template.path))
         }
     }

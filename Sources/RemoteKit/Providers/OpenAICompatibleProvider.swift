@@ -91,7 +91,9 @@ public final class OpenAICompatibleProvider: ChatModel, EmbeddingModel, SpeechTr
     public func models() async throws(AIError) -> [String] {
         let json = try await client.json(.get(address.route("/models")), by: Deadline(settings.limits))
         guard let entries = json["data"]?.array else {
-            throw AIError(.protocolViolation, "\(label) answers with JSON that is not a list of models")
+            throw AIError(
+                .protocolViolation, "\(label) answers with JSON that is not a list of models",
+                advice: "is it the address of an OpenAI-compatible server?")
         }
         return entries.compactMap { $0["id"]?.string }
     }

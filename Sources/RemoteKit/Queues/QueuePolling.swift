@@ -48,7 +48,8 @@ struct QueuePolling: Sendable {
                     unknown += 1
                     guard unknown < 10 else {
                         throw AIError(
-                            .protocolViolation, "\(client.name) reports a state of the job that hub does not know")
+                            .protocolViolation, "\(client.name) reports a state of the job that hub does not know",
+                            advice: "try again, or choose another provider")
                     }
                 }
             }

@@ -28,7 +28,9 @@ struct ReplicatePrediction: Sendable {
         guard let status = first["urls"]?["get"]?.string.flatMap({ own($0) }) else {
             if let output = first["output"] { return output }
             throw AIError(
-                .protocolViolation, "\(client.name) answers without an output and without an address to ask for it")
+                .protocolViolation,
+                "\(client.name) answers without an output and without an address to ask for it",
+                advice: "try again, or choose another provider")
         }
         let last = try await QueuePolling(client, deadline, usual: 1).result(of: status, first: first, Self.state)
         guard let output = last["output"] else {

@@ -78,7 +78,10 @@ struct RemoteClient: Sendable {
                 }
                 request.address = try target(stream.head, isSafe: call.isSafe)
             }
-            return .failed(AIError(.protocolViolation, "\(name): more than five redirects"))
+            return .failed(
+                AIError(
+                    .protocolViolation, "\(name): more than five redirects",
+                    advice: "check the provider's address"))
         } catch {
             return .failed(error)
         }
@@ -101,7 +104,10 @@ struct RemoteClient: Sendable {
         switch fault {
         case .cancelled: return .failed(AIError(.cancelled, "interrupted"))
         case .failed(let error, let mayHaveRun):
-            let masked = error.masking(credential)
+            var masked = error.masking(credential)
+            if masked.code == .unreachable, masked.specificAdvice == nil {
+                masked.specificAdvice = self.fault.unreachedAdvice
+            }
             let isPassing: Set<ErrorCode> = [.unreachable, .timedOut, .connectionLost]
             let isFree = !mayHaveRun || call.isSafe
             return isFree && isPassing.contains(error.code) ? .unreached(masked) : .failed(masked)

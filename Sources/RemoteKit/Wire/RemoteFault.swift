@@ -80,8 +80,16 @@ struct RemoteFault: Sendable {
             "the token needs the permission \"Make calls to Inference Providers\": https://huggingface.co/settings/tokens"
         case .forbidden: "the key for \(name) lacks a permission"
         case .rateLimited: "wait a few minutes, or choose another provider"
+        case .protocolViolation: "check the provider's address"
         default: nil
         }
+    }
+
+    /// What to do where nobody answers: the code's own advice is about the Hub.
+    var unreachedAdvice: String {
+        if isHub { return "check the network, the proxy variables and HUB_INFERENCE_ENDPOINT" }
+        guard name.contains("://") else { return "check the network and the proxy variables" }
+        return "check the network, the proxy variables and the address \(name)"
     }
 
     private static func saysNotServed(_ json: JSON?, _ words: String) -> Bool {

@@ -134,6 +134,8 @@ import Testing
         guard plan.objects("plan").allSatisfy({ $0["action"]?.string != "reflink" }) else { return }
         #expect(plan.objects("plan").isEmpty && plan["saved_bytes"]?.int == 0)
         #expect(try inode(blob()) == before)
+        let told = try await stage.run("cache", "adopt").output
+        #expect(told.contains("1.0 MB are held twice all the same: one of the copies has further names\n"))
     }
 
     /// A program may write into its finished files: then a hard link would change the cache.
@@ -145,9 +147,24 @@ import Testing
         try FileSystem.replace(path, with: weights)
         let rows = try await stage.run("cache", "adopt", folder, "--yes", "--json").document().objects("plan")
         #expect(!rows.contains { $0["action"]?.string == "hardlink" })
-        // The folder was looked at: where blocks can be shared it is planned, else there is nothing to do for it.
+        // The folder was looked at: where blocks can be shared it is planned, else it is said why not.
         let why = try await stage.run("cache", "du", folder, "--json").document()
         #expect(why.objects("stores").contains { $0["path"]?.string == folder })
+        if rows.isEmpty {
+            #expect(why["duplicate_bytes"]?.int == mebibyte && why.objects("suggestions").count == 1)
+            let told = try await stage.run("cache", "adopt", folder)
+            #expect(told.status == 0, "\(told.error)")
+            #expect(
+                told.output.hasPrefix(
+                    """
+                    nothing to adopt was found
+
+                    1.0 MB are held twice all the same: loose files and Jan's are linked only on btrfs and XFS with reflinks
+
+                    """))
+            #expect(try told.output.contains(path) && told.output.contains(blob()))
+            #expect(told.output.hasSuffix("\nTo free the space, delete one of two copies.\n"))
+        }
         try FileDescriptor(path, [.write]).write(ForeignStores.weights(2))
         #expect(try FileSystem.contents(blob()) == weights)
     }

@@ -93,7 +93,9 @@ import Testing
             #expect(near.status == 3 && near.error.contains(asked), "\(command): \(near.error)")
         }
         let other = try await stage.run("pull", "nobody/Tiny")
-        #expect(other.error.contains(asked) && other.error.contains("check the spelling"))
+        #expect(other.error.contains("     another author's: org/tiny\n"))
+        #expect(other.error.contains("check the spelling"))
+        #expect(try await stage.run("pull", "tiny").error.contains(asked))
         #expect(try await stage.run("pull", "org/zebra").error.contains("did you mean") == false)
         let path = try await stage.run("path", "org/tinny")
         #expect(path.status == 3 && !path.error.contains("did you mean"), "it is not cached either")
@@ -104,6 +106,20 @@ import Testing
         }
         let json = try await stage.run("info", "org/tinny", "--json").document()
         #expect(json["error"]?["advice"]?.string?.hasPrefix("did you mean org/tiny?\n") == true)
+    }
+
+    @Test func anAliasNearAKnownOneIsPutRight() async throws {
+        let asked = "     did you mean llama-3.2-1b?\n"
+        let near = try await stage.run("pull", "llama-3.2-1bb")
+        #expect(near.status == 3 && near.error.contains(asked), "\(near.error)")
+        // A command of the cache names only what is there.
+        let cached = try await stage.run("rm", "llama-3.2-1bb", "--yes")
+        #expect(cached.status == 3 && !cached.error.contains("did you mean"))
+        let added = try await stage.run("registry", "add", "my-tiny", "org/tiny")
+        #expect(added.status == 0, "\(added.error)")
+        #expect(try await stage.run("pull", "-q", "my-tiny").status == 0)
+        let own = try await stage.run("rm", "my-tinny", "--yes")
+        #expect(own.status == 3 && own.error.contains("     did you mean my-tiny?\n"), "\(own.error)")
     }
 
     @Test func aNameOf97CharactersIsTooLong() async throws {

@@ -108,7 +108,16 @@ import Testing
         try await pullTwo()
         #expect(try await stage.run("cache", "budget", "1.5MB").output.contains("org/one"))
         #expect(try await cached() == ["org/one", "org/two"])
-        #expect(try await stage.run("cache", "budget").status == 2)
+        // A question about the rule is answered, whoever asks.
+        let shown = try await stage.run("cache", "budget")
+        #expect(shown.status == 0 && shown.output.contains("org/one"), "\(shown.error)")
+        #expect(shown.error == "hub: hub cache budget --yes deletes this\n")
+        #expect(shown.output.hasPrefix("2.1 MB used, ") && shown.output.contains(" over the budget of 1.5 MB\n"))
+        #expect(try await stage.run("cache", "budget", "install").status == 0)
+        let process = try stage.start("cache", "budget", terminal: .init(columns: 100))
+        try await process.wait(forText: "Delete this for the budget? [y/N] ")
+        process.write("n\n")
+        #expect(try await process.wait().status == 0)
         #expect(try await stage.run("cache", "budget", "--dry-run").status == 0)
         #expect(try await cached() == ["org/one", "org/two"])
         #expect(try await stage.run("cache", "budget", "--yes").status == 0)
@@ -125,7 +134,7 @@ import Testing
         for file in files where file.hasSuffix(".service") {
             let text = try #require(try FileSystem.text(Path.join(stage.machine("home"), file)))
             #expect(
-                text.contains("budget --yes\n")
+                text.contains("cache budget --yes\n")
                     && text.contains("Environment=\"HUB_HOME=\(stage.machine("state"))\""))
         }
         let off = try await stage.run("cache", "budget", "off")

@@ -42,6 +42,9 @@ import Testing
         #expect(document["disk_after_bytes"]?.int == free - 800_006)
         let text = try await stage.run("pull", "--estimate", "org/a", "org/b", "org/c")
         #expect(text.output.contains("\n  to fetch    800 kB in all\n"))
+        // hf's name of the flag.
+        let dry = try await stage.run("pull", "--dry-run", "org/a", "org/b", "org/c")
+        #expect(dry.status == 0 && dry.error.isEmpty && dry.output.contains("\n  to fetch    800 kB in all\n"))
         let results = try await stage.run("pull", "org/a", "org/b", "org/c", "--json").document().objects("models")
         #expect(results.reduce(0) { $0 + ($1["downloaded_bytes"]?.int ?? 0) } == 800_006)
     }

@@ -71,11 +71,48 @@ import Testing
         let again = try await stage.run("cache", "mv", place, "--yes")
         #expect(again.status == 2 && again.error.contains("there already"))
         // Back over the link, which must not be followed.
+        let dry = try await stage.run("cache", "mv", stage.cache, "--dry-run")
+        #expect(dry.status == 0 && FileSystem.linkText(stage.cache) == place, "\(dry.error)")
         let back = try await stage.run("cache", "mv", stage.cache, "--yes")
-        #expect(back.status == 2 && back.error.contains("is a link to the cache"), "\(back.error)")
-        try FileSystem.remove(stage.cache)
-        #expect(try await stage.run("cache", "mv", stage.cache, "--yes", with: ["HF_HUB_CACHE": place]).status == 0)
+        #expect(back.status == 0, "\(back.error)")
         #expect(try FileSystem.linkStatus(stage.cache)?.inode == inode && FileSystem.linkText(place) == stage.cache)
+        #expect(try contents(stage.cache).filter { before[$0.key] != nil } == before)
+        #expect(try stage.listing(Path.join(stage.cache, ".locks")).allSatisfy { !$0.hasPrefix("hub.move") })
+    }
+
+    /// A second move left a chain of links, and doctor counted each model of each place.
+    @Test func aSecondMoveLeavesNoChain() async throws {
+        try await fill()
+        let before = try contents(stage.cache)
+        let (one, two) = (stage.machine("first/hub"), stage.machine("second/hub"))
+        for place in [one, two] {
+            let moved = try await stage.run("cache", "mv", place, "--yes")
+            #expect(moved.status == 0, "\(moved.error)")
+            #expect(try await stage.run("ls", "-q", "--sort", "name").lines == ["org/one", "org/two"])
+        }
+        #expect(FileSystem.linkText(stage.cache) == two && FileSystem.linkText(one) == two)
+        #expect(try contents(two) == before)
+        let checks = try await stage.run("doctor").output
+        #expect(checks.contains(" 2 cached repositories"), "\(checks)")
+    }
+
+    /// The link is on another disk than the cache: what is behind it stays in use until the cache has its place.
+    @Test func backFromAnotherDisk() async throws {
+        guard let disk = try otherDisk() else { try Test.cancel("there is no second file system to write to") }
+        try await fill()
+        let (before, trash) = (try contents(stage.cache), try contents(stage.cache + "-trash"))
+        let place = disk("hf/hub")
+        #expect(try await stage.run("cache", "mv", place, "--yes").status == 0)
+        let back = try await stage.run("cache", "mv", stage.cache, "--yes")
+        #expect(back.status == 0, "\(back.error)")
+        #expect(FileSystem.linkText(stage.cache) == nil && FileSystem.linkText(place) == stage.cache)
+        #expect(try contents(stage.cache) == before && contents(stage.cache + "-trash") == trash)
+        let left = try stage.listing(stage.machine("hf")).filter {
+            $0.hasPrefix("hub.") || $0.hasPrefix("hub/.locks/hub.m")
+        }
+        #expect(left.isEmpty, "\(left)")
+        #expect(try FileSystem.entries(disk("hf")) == ["hub"])
+        #expect(try await stage.run("verify", "--full").status == 0)
     }
 
     /// A folder on another file system; nil without one.
@@ -179,6 +216,48 @@ import Testing
         }
         #expect(killed >= 5)
         try await expectMoved(to: place, before, trash)
+    }
+
+    /// The same for the way back over the link.
+    @Test(arguments: [false, true]) func aKillOnTheWayBackLosesNothing(fromAnotherDisk: Bool) async throws {
+        let library = try await FaultyDisk.library(in: stage.machine)
+        let disk = fromAnotherDisk ? try otherDisk() : stage.machine
+        guard let disk else { try Test.cancel("there is no second file system to write to") }
+        let place = disk("new/hf/hub")
+        try await fill()
+        let before = try contents(stage.cache)
+        let saved = stage.machine("saved")
+        func copy(_ from: String, _ to: String) async throws {
+            let result = try await RunningProcess.run(
+                "/bin/cp", ["-a", from, to], environment: ["PATH": "/usr/bin:/bin"])
+            try #require(result.status == 0, "\(result.error)")
+        }
+        try await copy(stage.machine("hf"), saved)
+        var killed = 0
+        for step in stride(from: 1, to: 900, by: fromAnotherDisk ? 7 : 1) {
+            try FileSystem.removeTree(stage.machine("hf"))
+            try FileSystem.removeTree(disk("new"))
+            try await copy(saved, stage.machine("hf"))
+            #expect(try await stage.run("cache", "mv", place, "--yes").status == 0)
+            let result = try await stage.run(
+                "cache", "mv", stage.cache, "--yes", with: ["LD_PRELOAD": library, "FAULTY_DISK": "kill:\(step)"])
+            // Whoever looks at the usual place finds all of it.
+            let there = try contents(FileSystem.resolved(stage.cache) ?? stage.cache)
+            #expect(there.filter { before[$0.key] != nil } == before, "step \(step)")
+            guard result.wasKilled else {
+                #expect(result.status == 0, "\(result.error)")
+                break
+            }
+            killed += 1
+            let again = try await stage.run("cache", "mv", stage.cache, "--yes")
+            #expect(
+                again.status == 0 || again.error.contains("the cache is there already"),
+                "step \(step): \(again.error)")
+            #expect(FileSystem.linkText(stage.cache) == nil, "step \(step)")
+            #expect(FileSystem.resolved(place) == stage.cache, "step \(step)")
+            #expect(try contents(stage.cache).filter { before[$0.key] != nil } == before, "step \(step)")
+        }
+        #expect(killed >= 5)
     }
     #endif
 }

@@ -98,7 +98,7 @@ import Testing
 
     @Test func twoChoicesAreOneTooMany() async throws {
         for words in [
-            ["pull", "org/gguf:Q4_0", "--quant", "Q8_0"], ["lock", "org/gguf:Q4_0", "--format", "gguf"],
+            ["pull", "org/gguf:Q4_0", "--quant", "Q8_0"], ["lock", "write", "org/gguf:Q4_0", "--format", "gguf"],
             ["try", "org/gguf:Q4_0", "--gguf", "tiny-Q8_0.gguf"],
         ] {
             let result = try await stage.run(words, with: variables)
@@ -146,7 +146,7 @@ import Testing
         let archive = stage.machine("a.tar")
         let exported = try await document("export", "org/gguf:q4_0", "-o", archive)
         #expect(exported.objects("models")[0]["files"]?.int == 2)
-        let lock = try await document("lock", "org/gguf:q4_0", "--file", stage.machine("hub.lock"))
+        let lock = try await document("lock", "write", "org/gguf:q4_0", "--file", stage.machine("hub.lock"))
         #expect(lock["models"] != nil)
         let locked = try #require(try FileSystem.text(stage.machine("hub.lock")))
         #expect(locked.contains("tiny-Q4_0.gguf") && !locked.contains("Q8_0"))

@@ -11,9 +11,7 @@ import Testing
     init() throws { stage = try Stage() }
 
     private var file: String { stage.machine("hf/token") }
-    private var prompt: String {
-        "Token for \(stage.hub.endpoint) (input hidden; --browser or --device sign in without one): "
-    }
+    private var prompt: String { "Token for \(stage.hub.endpoint) (input hidden): " }
 
     /// `hub auth login`, waiting at its prompt.
     private func atPrompt(
@@ -50,6 +48,20 @@ import Testing
         #expect(!result.output.contains("Token for") && !result.error.contains("Token for"))
         #expect(!result.error.contains(Self.secret))
         if flag == "--json" { #expect(try result.document()["user"] == "local") }
+    }
+
+    /// It promised a way in that needs an app, which hub has not.
+    @Test func anotherWayInIsOfferedWhereThereIsOne() async throws {
+        try FileSystem.createDirectories(stage.machine("state"))
+        try FileSystem.replace(stage.machine("state/oauth-client-id"), with: Array("app\n".utf8))
+        let process = try stage.shell("exec \"$hub\" auth login", terminal: .init(columns: 200))
+        try await process.wait(forText: "Token for \(stage.hub.endpoint) (input hidden; --browser needs none): ")
+        process.write("\n")
+        let result = try await process.wait()
+        #expect(result.status == 2 && result.terminal.contains("--browser and --device sign in without one"))
+        #expect("Token for https://huggingface.co (input hidden; --browser needs none): ".count < 80)
+        let piped = try await stage.run("auth", "login", with: ["HUB_HOME": stage.machine("other")])
+        #expect(piped.status == 2 && !piped.error.contains("--browser"))
     }
 
     @Test func aWrongOneDoesNotShowEither() async throws {

@@ -28,6 +28,32 @@ import Testing
         #expect(result.error == "hub: serving 1 model from \(stage.root.path); Ctrl-C stops it\n")
     }
 
+    /// A client that was told an address once finds the server there again; where the port is taken, another will do.
+    @Test func theUsualPortIsKept() async throws {
+        let first = try stage.start("serve", stage.root.path, "--port", "0")
+        let address = try await address(of: first)
+        let port = try #require(address.split(separator: ":").last.map(String.init))
+        let second = try stage.start(["serve", stage.root.path], with: ["HUB_SERVE_PORT": port])
+        let other = try await self.address(of: second)
+        let otherPort = try #require(other.split(separator: ":").last.map(String.init))
+        #expect(other != address)
+        second.interrupt()
+        #expect(
+            try await second.wait().error.hasPrefix("hub: port \(port) is taken; this server has port \(otherPort)\n"))
+        first.interrupt()
+        _ = try await first.wait()
+        let third = try stage.start(["serve", stage.root.path], with: ["HUB_SERVE_PORT": port])
+        #expect(try await self.address(of: third) == address)
+        let status = try await stage.run(["serve", "status"], with: ["HUB_SERVE_PORT": port])
+        #expect(status.status == 0 && status.output.hasPrefix("\(address) is well"), "\(status.error)")
+        #expect(status.output.contains("running since") && !status.output.contains("_bucket"))
+        third.interrupt()
+        _ = try await third.wait()
+        let wrong = try await stage.run(["serve", stage.root.path], with: ["HUB_SERVE_PORT": "x"])
+        #expect(wrong.status == 2 && wrong.error.contains("HUB_SERVE_PORT is \"x\", which is no port"))
+        #expect(try await stage.run("serve", "mirror", "--open").status == 2)
+    }
+
     /// A folder with nothing to serve, or a cache, was served without a word.
     @Test func aFolderWithoutModelsIsWarnedOf() async throws {
         let layout = "     hub serve takes a folder that holds org/name folders"

@@ -28,7 +28,7 @@ final class Stage: Sendable {
     var environment: [String: String] {
         [
             "PATH": "/usr/bin:/bin", "HOME": machine("home"), "HF_HOME": machine("hf"),
-            "HUB_HOME": machine("state"), "HF_ENDPOINT": hub.endpoint, "LC_ALL": "C.UTF-8",
+            "HUB_HOME": machine("state"), "HF_ENDPOINT": hub.endpoint, "LC_ALL": "C.UTF-8", "HUB_SERVE_PORT": "0",
         ]
     }
 

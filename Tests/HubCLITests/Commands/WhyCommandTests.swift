@@ -50,6 +50,7 @@ import Testing
         let tools = document.objects("stores").compactMap { $0["tool"]?.string }
         #expect(tools == ["huggingface", "ollama", "lmstudio", "llama.cpp", "jan"])
         document.objects("stores").forEach { $0.expectKeys("tool path bytes models") }
+        document.objects("suggestions").forEach { $0.expectKeys("command frees_bytes reason last_used_at") }
         let one = try model("org/shared-GGUF", in: document)
         one.expectKeys("id bytes stores duplicate_bytes")
         #expect(one.strings("stores") == ["huggingface", "ollama", "lmstudio"])
@@ -63,6 +64,33 @@ import Testing
         #expect(text.contains("2.1 MB are held more than once"))
         #expect(text.contains("hub rm org/shared-GGUF"))
         #expect(stage.hub.requests.isEmpty)
+    }
+
+    /// The order was by nothing that was shown, and narrow terminals cut the commands.
+    @Test func eachSuggestionSaysWhyAndIsWhole() async throws {
+        let name = "org/a-model-with-a-name-of-some-length-GGUF"
+        try plant("models--\(name.replacing("/", with: "--"))", "a.gguf", ForeignStores.weights(1))
+        try stores.addOllama("registry.ollama.ai/library/a/latest", ForeignStores.weights(1))
+        let lines = try await why().objects("suggestions")
+        #expect(lines.map { $0["command"]?.string } == ["hub cache adopt", "hub rm \(name)"])
+        #expect(lines.map { $0["reason"]?.string } == ["copies become one", "least recently used"])
+        #expect(lines.map { $0["last_used_at"] != nil } == [false, true])
+        let text = try await stage.run("cache", "du").output
+        #expect(settled(text).contains("COMMAND  FREES  USED  WHY\n"), "\(text)")
+        #expect(settled(text).contains("hub rm \(name)  1.0 MB  AGE  least recently used\n"), "\(text)")
+        let narrow = try await stage.run("cache", "du", terminal: .init(columns: 40)).terminal
+        #expect(narrow.contains("hub rm \(name)"), "\(narrow)")
+    }
+
+    /// It was a second "huggingface" of no models.
+    @Test func aFolderOfOnesOwnIsCalledSo() async throws {
+        let stage = try Stage.withModel()
+        #expect(try await stage.run("pull", "org/tiny", "--local-dir", "own").status == 0)
+        #expect(try await stage.run("pull", "org/tiny").status == 0)
+        let lines = try await stage.run("cache", "du", "--json").document().objects("stores")
+        #expect(lines.map { $0["part"]?.string } == [nil, "folder"])
+        let row = try #require(try await stage.run("cache", "du").lines.first { $0.hasPrefix("folder ") })
+        #expect(row.hasSuffix(stage.machine("own")))
     }
 
     /// Programs make links of their own, and unfinished downloads have their full size at once.

@@ -49,6 +49,25 @@ import Testing
         #expect(both.status == 2 && both.output.contains("org/two@22222222") && !both.output.contains("org/one@1"))
     }
 
+    /// One pinned model kept all that a glob names, and no plan was shown.
+    @Test func aGlobPassesOverWhatIsPinned() async throws {
+        #expect(try await stage.run("pin", "org/one", "--note", "for the paper").status == 0)
+        let shown = try await stage.run("rm", "org/*", "--dry-run")
+        #expect(shown.status == 0 && shown.error.isEmpty, "\(shown.error)")
+        #expect(shown.lines.contains("stays: org/one@11111111: pinned: for the paper"), "\(shown.output)")
+        #expect(shown.lines.contains("1 row, 6 B in all"))
+        let done = try await stage.run("rm", "org/*", "--yes", "--json")
+        #expect(done.status == 0, "\(done.error)")
+        let document = try done.document()
+        #expect(document.objects("plan").map { $0["id"]?.string } == ["org/two"])
+        #expect(document.objects("protected").map { $0["reason"]?.string } == ["pinned"])
+        #expect(try await stage.run("ls", "-q").lines == ["org/one"])
+        // Nothing is left to delete.
+        let refused = try await stage.run("rm", "org/*", "--yes")
+        #expect(refused.status == 2 && refused.output.isEmpty)
+        #expect(refused.error.hasPrefix("hub: org/one@11111111 is pinned: for the paper\n"))
+    }
+
     @Test func aNoteStaysUntilThereIsANewOne() async throws {
         func note() async throws -> JSON? {
             let models = try await stage.run("ls", "org/one", "--json").document()["models"]?.array
@@ -64,6 +83,26 @@ import Testing
         #expect(try await note() == nil)
         let missing = try await stage.run("pin", "zz*")
         #expect(missing.status == 3 && !missing.error.contains("hub pull"))
+    }
+
+    @Test func thePinsAreListedWithTheirNotes() async throws {
+        #expect(try await stage.run("pin").output == "nothing is pinned\n")
+        #expect(try await stage.run("pin", "org/two", "--note", "for the paper").status == 0)
+        #expect(try await stage.run("pin", "org/one").status == 0)
+        try FileSystem.removeTree(Path.join(stage.cache, "models--org--one"))
+        let shown = try await stage.run("pin")
+        #expect(
+            settled(shown.output) == """
+                PINNED  NOTE
+                org/one@11111111  not cached
+                org/two@22222222  for the paper
+
+                """, "\(shown.output)")
+        #expect(try await stage.run("pin", "-q").lines == ["org/one@11111111", "org/two@22222222"])
+        let lines = try await stage.run("pin", "--json").document().objects("pinned")
+        #expect(lines.map { $0["note"]?.string } == [nil, "for the paper"])
+        let about = try await stage.run("pin", "--note", "nothing")
+        #expect(about.status == 2 && about.error.hasPrefix("hub: missing REF|GLOB\n"))
     }
 
     @Test func aPinOfWhatIsGoneCanBeTakenAway() async throws {

@@ -58,7 +58,7 @@ import Testing
         }
         let why = try await terminal("--why")
         #expect(why.contains("You said: Hi 🙂"))
-        #expect(try await terminal().contains("hub: the model is not in the cache; hf answers"))
+        #expect(try await terminal().contains("hub: the model is not in the cache; Hugging Face's providers answer"))
         #expect(why.contains("hub: hf answers: the model is not in the cache"))
         #expect(why.contains("hub: local cannot answer: its files are not on this machine"))
         let document = try await terminal("--why", "--json")

@@ -38,7 +38,7 @@ import Testing
         #expect(asked.status == 2 && asked.terminal.contains("nothing was sent"))
         #expect(stage.calls.isEmpty)
         #expect(try FileSystem.contents(file) == Array("old".utf8))
-        let forced = try await stage.stage.run(words + ["--force", "-q"], with: stage.variables)
+        let forced = try await stage.stage.run(words + ["-f", "-q"], with: stage.variables)
         #expect(forced.status == 0 && forced.output == file + "\n")
         #expect(try FileSystem.contents(file) == HonestRouter.png)
     }

@@ -153,6 +153,29 @@ import Testing
         try travel.expectSame()
     }
 
+    /// It was replaced without a word.
+    @Test func anArchiveThatIsThereIsReplacedAfterAYes() async throws {
+        let travel = try TravelStage()
+        try await travel.here("pull", "-q", "org/tiny")
+        for (path, flags) in [("m.tar", []), ("p.tar.001", ["--split", "100kB"])] as [(String, [String])] {
+            let words = ["export", "org/tiny", "-o", path.replacing(".001", with: "")] + flags
+            try FileSystem.replace(travel.path(path), with: Array("mine".utf8))
+            let kept = try await travel.stage.run(words)
+            #expect(kept.status == 2 && kept.error == "hub: \(path) exists\n     --force replaces it\n")
+            #expect(try FileSystem.text(travel.path(path)) == "mine")
+            // A run that was interrupted has asked already.
+            try FileSystem.replace(travel.path(path + ".incomplete"), with: [])
+            #expect(try await travel.stage.run(words).status == 0)
+            #expect(try FileSystem.text(travel.path(path)) != "mine")
+            #expect(try await travel.stage.run(words + ["-f", "-q"]).status == 0)
+        }
+        let process = try travel.stage.start("export", "org/tiny", "-o", "m.tar", terminal: .init(columns: 100))
+        try await process.wait(forText: "Replace m.tar? [y/N] ")
+        process.write("n\n")
+        let asked = try await process.wait()
+        #expect(asked.status == 2 && asked.terminal.contains("m.tar is kept; nothing was written"))
+    }
+
     @Test func badInputIsSaid() async throws {
         let travel = try TravelStage()
         try await travel.here("pull", "-q", "org/tiny")

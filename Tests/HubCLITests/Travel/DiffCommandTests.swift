@@ -108,6 +108,28 @@ import Testing
         #expect(same.status == 0 && same.output.isEmpty && same.error == "hub: no differences\n")
     }
 
+    /// All weights were + and -, as if nothing of one were in the other.
+    @Test func aReshardedCopyHasTheSameTensors() async throws {
+        let copy = try ModelRepository("org/copy", in: stage.root)
+        let one = try ModelRepository("org/one", in: stage.root)
+        for repository in [one, copy] { try repository.write("config.json", "{}") }
+        for name in ["same.txt", "gone.txt"] { try copy.write(name, String(name.prefix(4))) }
+        try copy.write("model-1.safetensors", Self.weights([("c", [1, 1]), ("a", [1, 2, 2])]))
+        try copy.write("model-2.safetensors", Self.weights([("d", [5]), ("b", [3, 4])]))
+        let alike = try await stage.run("diff", "org/one", "org/copy").output
+        let marks = alike.split(separator: "\n").filter { $0.contains("safetensors") }
+        #expect(marks.map(\.first) == ["+", "+", "-"], "\(alike)")
+        #expect(marks.allSatisfy { $0.hasSuffix("B, tensors of the same names and shapes in other files") })
+        let equal = try await stage.run("diff", "org/one", "org/copy", "--tensors")
+        #expect(equal.output.contains("B, the same tensors in other files\n") && equal.status == 0)
+        let document = try await stage.run("diff", "org/one", "org/copy", "--tensors", "--json").document()
+        #expect(document.objects("tensors").isEmpty)
+        #expect(document.objects("files").map { $0["moved"]?.bool } == [true, true, true])
+        try copy.write("model-2.safetensors", Self.weights([("d", [6]), ("b", [3, 4])]))
+        let other = try await stage.run("diff", "org/one", "org/copy", "--tensors").output
+        #expect(other.contains("\n~ d  ") && !other.contains("in other files"), "\(other)")
+    }
+
     private func weightBytes() throws -> Int {
         try #require(try FileSystem.contents(stage.root("org/two/model.safetensors"))).count
     }

@@ -106,7 +106,7 @@ import Testing
         try await succeed("pull", "-q", "--locked", "org/one")
         #expect(try await stage.path("org/one") == locked)
         #expect(try await stage.run("lock", "check", "org/one").status == 0)
-        let upstream = try await stage.run("lock", "check", "--upstream", "org/one")
+        let upstream = try await stage.run("lock", "check", "--branches", "org/one")
         #expect(upstream.status == 1 && upstream.output.contains("on the Hub"))
 
         let update = try await stage.run("lock", "update")
@@ -190,9 +190,23 @@ import Testing
         #expect(try await stage.run("lock", "write", "org/none").status == 3)
         #expect(try await stage.run("pull").error.hasPrefix("hub: missing REF\n"))
         for words in [
-            ["pull", "--locked", "--include", "x"], ["lock", "--upstream"], ["lock", "key", "org/one"],
+            ["pull", "--locked", "--include", "x"], ["lock", "ls", "--branches"], ["lock", "key", "org/one"],
             ["lock", "check", "--update"], ["lock", "check", "org/one:x"],
         ] { #expect(try await stage.run(words).status == 2, "\(words)") }
+    }
+
+    /// Half of what was asked for looks like a lock of it.
+    @Test func whatFailsForOneModelIsWrittenForNone() async throws {
+        let words = ["lock", "write", "org/quants", "org/one", "--quant", "Q4_K_M"]
+        let failed = try await stage.run(words)
+        #expect(failed.status != 0 && failed.output.isEmpty && !FileSystem.exists(path), "\(failed.output)")
+        #expect(failed.error.hasSuffix("hub: nothing was written to hub.lock\n"), "\(failed.error)")
+        try await succeed("lock", "write", "org/two")
+        let before = try text()
+        let more = try await stage.run("lock", "write", "org/one", "org/none", "--json")
+        #expect(more.status == 3)
+        #expect(try more.document()["ok"]?.bool == false && more.document().objects("models").isEmpty)
+        #expect(try text() == before)
     }
 
     /// --check sees a file that was cut off, a link that is gone and, in a cache without links, another content.

@@ -8,14 +8,23 @@ package struct CacheLayout: Sendable, Hashable {
 
     /// The layout of a cache folder, which need not exist yet.
     package init(_ folder: String) {
-        var existing = Path.normalized(
-            folder.hasPrefix("/") ? folder : Path.join(FileSystem.resolved(".") ?? "/", folder))
+        var existing = Self.absolute(folder)
         var rest: [String] = []
         while FileSystem.resolved(existing) == nil, existing != "/" {
             rest.insert(Path.name(existing), at: 0)
             existing = Path.parent(existing)
         }
         root = rest.reduce(FileSystem.resolved(existing) ?? existing, Path.join)
+    }
+
+    /// The same, without following the last name where that is a link.
+    init(unfollowed folder: String) {
+        let path = Self.absolute(folder)
+        root = path == "/" ? path : Path.join(CacheLayout(Path.parent(path)).root, Path.name(path))
+    }
+
+    private static func absolute(_ folder: String) -> String {
+        Path.normalized(folder.hasPrefix("/") ? folder : Path.join(FileSystem.resolved(".") ?? "/", folder))
     }
 
     /// The folder of one repository.

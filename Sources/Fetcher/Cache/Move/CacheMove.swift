@@ -16,6 +16,10 @@ package struct CacheMove: Sendable {
     package let bytes: Int64
     /// Whether an earlier move to the same place was interrupted.
     package let isContinued: Bool
+    /// Whether a link to the cache is in the place of the target, as an earlier move leaves one: the cache replaces it.
+    private let replacesLink: Bool
+    /// The path that programs have for the cache: links on the way are pointed to the new place.
+    private let named: String
 
     /// What an interrupted move leaves in `.locks`, the one place where Python minds no further file.
     private struct Marker {
@@ -65,23 +69,21 @@ package struct CacheMove: Sendable {
 
     /// Looks whether a cache can be moved.
     ///
+    /// - Parameter named: the path that programs have for the cache.
     /// - Throws: ``ErrorCode/invalidInput`` for a folder that is in use, is not empty, or lies in the cache;
     ///   ``ErrorCode/notCached`` without a cache.
-    package init(_ layout: CacheLayout, to folder: String, bytes: Int64) throws(AIError) {
-        (self.layout, self.bytes) = (layout, bytes)
-        target = CacheLayout(folder)
+    package init(_ layout: CacheLayout, named: String, to folder: String, bytes: Int64) throws(AIError) {
+        (self.layout, self.named, self.bytes) = (layout, named, bytes)
+        let (place, link) = (CacheLayout(folder), CacheLayout(unfollowed: folder))
+        replacesLink = place == layout && FileSystem.linkText(link.root) != nil
+        target = replacesLink ? link : place
         // A move on one file system was interrupted before the exchange.
         if FileSystem.linkText(target.root) == target.root { try FileSystem.remove(target.root) }
-        let marker = try Marker.read(target)
+        // Through the link it would be the cache's own.
+        let marker = try replacesLink ? nil : Marker.read(target)
         isContinued = marker != nil
         if target == layout, marker == nil {
-            let named = Path.normalized(folder)
-            guard FileSystem.linkText(named) != nil else {
-                throw Self.refusal("the cache is there already: \(layout.root)")
-            }
-            throw AIError(
-                .invalidInput, "\(named) is a link to the cache \(layout.root)",
-                advice: "remove the link first, and name the cache by --cache-dir")
+            throw Self.refusal("the cache is there already: \(layout.root)")
         }
         if let marker {
             guard marker.source == layout.root || target == layout else {
@@ -96,7 +98,9 @@ package struct CacheMove: Sendable {
             throw Self.refusal("\(target.root) and the cache \(layout.root) lie in each other")
         }
         for path in [target.root, Trash(target).path, layout.root + ".hub-moved"] {
-            guard let status = try FileSystem.linkStatus(path) else { continue }
+            guard let status = try FileSystem.linkStatus(path), path != target.root || !replacesLink else {
+                continue
+            }
             guard status.kind == .directory, try Marker.isAlone(in: path) else {
                 throw Self.refusal("\(path) is there already and is not an empty folder")
             }
@@ -125,6 +129,14 @@ package struct CacheMove: Sendable {
     /// - Parameter progress: called with bytes read and read back, twice ``bytes`` in all; may throw to stop.
     /// - Throws: ``ErrorCode/ioError`` while a program uses the cache, ``ErrorCode/diskFull``.
     package func run(_ catalog: Catalog?, progress: @escaping (Int) throws -> Void) throws {
+        guard replacesLink, let left = try Self.unfinished(layout) else { return try move(catalog, progress) }
+        try CacheMove(layout, named: named, to: layout.root, bytes: bytes).move(catalog, progress)
+        try move(catalog, progress)
+        // An earlier call was interrupted between the two moves of ``moveBeside(_:_:)``.
+        if layout.root == beside { try leaveBeside(left) }
+    }
+
+    private func move(_ catalog: Catalog?, _ progress: @escaping (Int) throws -> Void) throws {
         let source = source
         if try !isSwitched(source) {
             guard try FileSystem.status(layout.root)?.kind == .directory else {
@@ -134,7 +146,10 @@ package struct CacheMove: Sendable {
             try CacheClaim.check(layout)
             // Pins and the like are kept by the cache's id.
             if let catalog { _ = try CacheRecord(layout, in: catalog).idForWriting() }
-            if try !rename() { try copy(progress) }
+            if try !rename() {
+                guard !replacesLink else { return try moveBeside(catalog, progress) }
+                try copy(progress)
+            }
         }
         if let catalog { try catalog.moveAdoptions(below: source, to: target.root) }
         try finish(source, progress)
@@ -144,12 +159,13 @@ package struct CacheMove: Sendable {
     private func isSwitched(_ source: String) throws(AIError) -> Bool {
         guard isContinued else { return false }
         if target == layout { return true }
+        guard let step = try Marker.read(target)?.step, step != .copying else { return false }
         // Killed between the two renames of a file system that cannot exchange names.
-        guard try FileSystem.linkStatus(source) == nil, let step = try Marker.read(target)?.step,
-            step != .copying
-        else { return false }
-        try FileSystem.createSymlink(target.root, at: source)
-        return true
+        guard let status = try FileSystem.linkStatus(source) else {
+            try FileSystem.createSymlink(target.root, at: source)
+            return true
+        }
+        return status.kind == .symlink
     }
 
     // MARK: On one file system
@@ -157,14 +173,19 @@ package struct CacheMove: Sendable {
     /// Renames the folder and leaves a link; false on another file system.
     private func rename() throws -> Bool {
         let (old, new) = (layout.root, target.root)
-        guard !isContinued, try Self.device(new) == Self.device(old) else { return false }
+        guard !isContinued, try Self.device(replacesLink ? Path.parent(new) : new) == Self.device(old) else {
+            return false
+        }
         try FileSystem.createDirectories(Path.parent(new))
-        try FileSystem.remove(Marker.temporary(target))
-        for path in [Path.join(new, ".locks"), new] { try FileSystem.removeEmptyDirectory(path) }
+        if !replacesLink {
+            try FileSystem.remove(Marker.temporary(target))
+            for path in [Path.join(new, ".locks"), new] { try FileSystem.removeEmptyDirectory(path) }
+        }
         try Marker(source: old, step: .renaming).write(layout)
         do throws(AIError) {
-            // The new name is a link to itself until the exchange.
-            try FileSystem.createSymlink(new, at: new)
+            // The new name is a link to itself until the exchange; an earlier move's link is good until then, and what
+            // it says is put right at the end.
+            if !replacesLink { try FileSystem.createSymlink(new, at: new) }
             let claim = try CacheClaim.take(layout)
             defer { withExtendedLifetime(claim) {} }
             if try FileSystem.swap(old, new) { return true }
@@ -174,6 +195,7 @@ package struct CacheMove: Sendable {
             return true
         } catch {
             if FileSystem.linkText(new) == new { try FileSystem.remove(new) }
+            if replacesLink, try FileSystem.linkStatus(new) == nil { try FileSystem.createSymlink(old, at: new) }
             try FileSystem.remove(Marker.path(layout))
             // A mount of the same file system, a subvolume, or the root of a mount.
             guard let number = error.errno, CacheMove.isOtherMount(number) else { throw error }
@@ -189,6 +211,27 @@ package struct CacheMove: Sendable {
     }
 
     // MARK: To another file system
+
+    /// Replaces a link on another file system: what is behind it is in use until the end, so that the cache is moved
+    /// beside it first.
+    private func moveBeside(_ catalog: Catalog?, _ progress: @escaping (Int) throws -> Void) throws {
+        guard layout.root != beside else {
+            throw AIError(.ioError, "\(beside) cannot take the place of the link \(target.root)")
+        }
+        try CacheMove(layout, named: named, to: beside, bytes: bytes).move(catalog, progress)
+        try CacheMove(CacheLayout(beside), named: named, to: target.root, bytes: bytes).move(catalog) { _ in }
+        try leaveBeside(layout.root)
+    }
+
+    private var beside: String { target.root + ".hub-cache" }
+
+    /// Removes the link that the second of both moves left.
+    ///
+    /// - Parameter source: where the first one left a link.
+    private func leaveBeside(_ source: String) throws(AIError) {
+        try Self.point(source, to: target.root)
+        try FileSystem.remove(beside)
+    }
 
     private func copy(_ progress: @escaping (Int) throws -> Void) throws {
         try FileSystem.createDirectories(target.root)
@@ -268,8 +311,33 @@ package struct CacheMove: Sendable {
             try OpenFolder.open(Path.parent(aside))?.removeTree(Path.name(aside))
         }
         try finishTrash(Trash.path(ofCache: source), temporary)
+        try Self.point(source, to: target.root)
+        straighten()
         try FileSystem.remove(temporary)
         try FileSystem.remove(Marker.path(target))
+    }
+
+    /// Points the links of earlier moves, on the way from the name that programs have, to the new place.
+    private func straighten() {
+        var (path, links) = (named, 0)
+        // As many as the kernel follows.
+        while let text = FileSystem.linkText(path), links < 40 {
+            // Where that cannot be written, a chain of links leads there as well.
+            if path != target.root, FileSystem.resolved(path) == target.root {
+                try? Self.point(path, to: target.root)
+            }
+            path = text.hasPrefix("/") ? text : Path.join(Path.parent(path), text)
+            links += 1
+        }
+    }
+
+    /// Gives a link another text, in one step; nothing if it is none.
+    private static func point(_ link: String, to target: String) throws(AIError) {
+        guard let text = FileSystem.linkText(link), text != target else { return }
+        let temporary = link + ".hub-link"
+        try FileSystem.remove(temporary)
+        try FileSystem.createSymlink(target, at: temporary)
+        try FileSystem.rename(temporary, to: link)
     }
 
     /// The trash of a folder that was copied has been copied; that of one that was renamed gets its new name.

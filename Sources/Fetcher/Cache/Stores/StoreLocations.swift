@@ -16,11 +16,14 @@ package struct StoreLocations: Sendable {
     package func all(
         _ layout: CacheLayout, xet: XetFolder?, localFolders: [String] = [], given: [String] = []
     ) -> [Store] {
-        var stores = [Store(.huggingface, layout.root), Store(.huggingface, Trash(layout).path)]
+        var stores = [Store(.huggingface, layout.root), Store(.huggingface, Trash(layout).path, part: "trash")]
         if let xet {
-            stores += [Store(.huggingface, xet.path), Store(.huggingface, environment.assetsDirectory)]
+            stores += [
+                Store(.huggingface, xet.path, part: "xet"),
+                Store(.huggingface, environment.assetsDirectory, part: "assets"),
+            ]
         }
-        stores += localFolders.map { Store(.huggingface, $0) }
+        stores += localFolders.map { Store(.huggingface, $0, part: "folder") }
         stores += ollama.map { Store(.ollama, $0) }
         stores += [Store(.lmstudio, lmStudio), Store(.llamaCpp, llamaCpp)] + jan.map { Store(.jan, $0) }
         stores += given.map { Store(.files, $0) }
@@ -29,7 +32,7 @@ package struct StoreLocations: Sendable {
             guard let path = FileSystem.resolved(store.path), isFolder(path), seen.insert(path).inserted else {
                 return nil
             }
-            return Store(store.tool, path)
+            return Store(store.tool, path, part: store.part)
         }
     }
 

@@ -6,6 +6,10 @@ package struct StoreSuggestions: Sendable {
     package struct Line: Sendable, Hashable {
         package var command: String
         package var frees: Int64
+        /// Why it stands where it stands, in a few words.
+        package var reason: String
+        /// When what it deletes was last used, seconds since 1970; nil where that does not matter.
+        package var lastUsedAt: Double?
     }
 
     package private(set) var lines: [Line] = []
@@ -19,8 +23,11 @@ package struct StoreSuggestions: Sendable {
     package var frees: Int64 { lines.reduce(0) { $0 + $1.frees } }
 
     /// Adds a command, unless it frees next to nothing or enough is found.
-    package mutating func add(_ command: String, frees bytes: Int64) {
-        if bytes >= Self.least, frees < target { lines.append(Line(command: command, frees: bytes)) }
+    package mutating func add(
+        _ command: String, frees bytes: Int64, _ reason: String, lastUsedAt: Double? = nil
+    ) {
+        guard bytes >= Self.least, frees < target else { return }
+        lines.append(Line(command: command, frees: bytes, reason: reason, lastUsedAt: lastUsedAt))
     }
 
     /// Adds what deleting from the cache would free, after what was added before.
@@ -29,7 +36,11 @@ package struct StoreSuggestions: Sendable {
             var policy = DeletionPolicy()
             if revisionsOnly { policy.detached = true } else { (policy.partials, policy.orphans) = (true, true) }
             let plan = try policy.plan(with: DeletionPlanner(state, protection: protection), now: now, diskFree: 0)
-            add("hub gc " + (revisionsOnly ? "--detached" : "--partials --orphans"), frees: plan.freedBytes)
+            if revisionsOnly {
+                add("hub gc --detached", frees: plan.freedBytes, "no branch or tag names them")
+            } else {
+                add("hub gc --partials --orphans", frees: plan.freedBytes, "no revision needs them")
+            }
         }
         var planner = DeletionPlanner(state, protection: protection)
         let byUse = state.repositories.filter(\.isReadable).sorted { left, right in
@@ -43,7 +54,9 @@ package struct StoreSuggestions: Sendable {
             for revision in repository.revisions where !revision.refs.isEmpty {
                 try planner.add(revision, of: repository, reason: "")
             }
-            add("hub rm \(repository.repository)", frees: planner.plan.freedBytes - before)
+            add(
+                "hub rm \(repository.repository)", frees: planner.plan.freedBytes - before, "least recently used",
+                lastUsedAt: repository.lastUsedAt)
         }
     }
 }

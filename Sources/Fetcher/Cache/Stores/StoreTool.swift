@@ -28,10 +28,14 @@ package struct Store: Sendable, Hashable {
     package var tool: StoreTool
     /// The folder, links resolved.
     package var path: String
+    /// What it is where it is not where the program keeps its models: `trash`, `xet`, `assets`, or `folder` of a person's
+    /// own.
+    package var part: String?
 
-    package init(_ tool: StoreTool, _ path: String) {
+    package init(_ tool: StoreTool, _ path: String, part: String? = nil) {
         self.tool = tool
         self.path = path
+        self.part = part
     }
 }
 

@@ -10,11 +10,15 @@ extension AdoptCommand {
         }
         let run = AdoptionRun(workspace.layout, catalog)
         if request.undo { return try await undo(run, catalog, request, context) }
-        let plan = try await plan(request.words, workspace, context)
+        let (survey, chosen) = try await Self.survey(request.words, workspace, context)
+        let plan = try await plan(survey, chosen, workspace, context)
         let view = AdoptView(context: context)
         context.output.document(view.json(plan, saved: plan.savedBytes, isDone: false))
         view.show(plan)
-        guard !plan.rows.isEmpty else { return context.output.line("nothing to adopt was found") }
+        guard !plan.rows.isEmpty else {
+            context.output.line("nothing to adopt was found")
+            return view.show(try await separate(survey, chosen, context))
+        }
         if request.dryRun { return context.output.line("dry run: nothing was changed") }
         guard
             try await context.confirm("Do this?", isGiven: request.yes, otherwise: "refusing to link without a yes")
@@ -24,8 +28,9 @@ extension AdoptCommand {
 
     // MARK: Planning
 
-    private static func plan(_ words: [String], _ workspace: Workspace, _ context: Context) async throws
-        -> AdoptionPlan
+    /// The stores, and those among them that words name; nil for all.
+    private static func survey(_ words: [String], _ workspace: Workspace, _ context: Context) async throws
+        -> (StoreSurvey, Set<Store>?)
     {
         let tools = words.compactMap { StoreTool(rawValue: $0) }
         if tools.contains(where: { $0 == .huggingface || $0 == .files }) {
@@ -43,10 +48,16 @@ extension AdoptCommand {
         try await survey.prove(survey.unread(in: chosen), context)
         try await survey.prove(survey.claimedCopies(in: chosen), context)
         for remark in survey.remarks { context.output.warning(remark) }
+        return (survey, chosen)
+    }
+
+    private static func plan(
+        _ survey: StoreSurvey, _ chosen: Set<Store>?, _ workspace: Workspace, _ context: Context
+    ) async throws -> AdoptionPlan {
         try await askForNames(survey, chosen, workspace, context)
         let openFiles = try await workspace.protection(for: Set(survey.places.map { survey[$0].identity }))
             .openFiles
-        return await Blocking.run { [survey] in
+        return await Blocking.run {
             let registered =
                 workspace.dispensable.use { catalog throws(AIError) in try catalog.registered() } ?? [:]
             var plan = AdoptionPlan(
@@ -60,6 +71,15 @@ extension AdoptCommand {
             for user in plan.leaveOpen(openFiles) { context.output.note(user) }
             return plan
         }
+    }
+
+    /// What hub cache du counts twice although nothing can be done about it.
+    private static func separate(_ survey: StoreSurvey, _ chosen: Set<Store>?, _ context: Context) async throws
+        -> [SeparateCopy]
+    {
+        var survey = survey
+        try await survey.proveCandidates(context)
+        return await Blocking.run { [survey] in SeparateCopy.all(survey, from: chosen) }
     }
 
     /// Fetches the lists of files of models that other programs have by the Hub's names, so that digests find them.

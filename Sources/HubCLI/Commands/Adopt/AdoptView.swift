@@ -59,6 +59,39 @@ struct AdoptView {
         }
     }
 
+    /// What is held twice all the same, and why.
+    func show(_ copies: [SeparateCopy]) {
+        guard !copies.isEmpty else { return }
+        for reason in SeparateCopy.Reason.allCases {
+            let found = copies.filter { $0.reason == reason }
+            guard !found.isEmpty else { continue }
+            let bytes = ByteCount(found.reduce(0) { $0 + $1.bytes })
+            context.output.line()
+            context.output.line("\(bytes) are held twice all the same: \(Self.text(reason))")
+            var table = Table([
+                .init("FILE", least: 16, cut: .middle), .init("SECOND COPY", least: 16, cut: .middle),
+                .init("SIZE", .right),
+            ])
+            for copy in found {
+                table.add([Styled(copy.path), Styled(copy.second), Styled(ByteCount(copy.bytes).description)])
+            }
+            context.output.table(table)
+        }
+        context.output.line()
+        context.output.line("To free the space, delete one of two copies.")
+    }
+
+    private static func text(_ reason: SeparateCopy.Reason) -> String {
+        switch reason {
+        case .mayBeRewritten: "loose files and Jan's are linked only on btrfs and XFS with reflinks"
+        case .notForeign: "the trash, folders of hub pull --local-dir and copies within the cache stay as they are"
+        case .otherDisk: "the copies are on different file systems"
+        case .unlike: "owner, group or mode of the copies differ"
+        case .furtherNames: "one of the copies has further names"
+        case .unwritable: "the folder of one of the copies cannot be changed"
+        }
+    }
+
     func show(undoing adoptions: [Adoption]) {
         var table = Table([
             .init("FILE", least: 16, cut: .middle), .init("ACTION"), .init("TAKES", .right),

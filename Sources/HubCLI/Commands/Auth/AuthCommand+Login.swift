@@ -54,12 +54,14 @@ extension AuthCommand {
     // MARK: A token that the person has
 
     private static func readToken(_ context: Context, _ endpoint: Endpoint) async throws -> AccessToken {
-        let prompt = "Token for \(endpoint) (input hidden; --browser or --device sign in without one): "
-        return try token(in: try await context.readSecret(prompt), endpoint)
+        // It has to fit on a line of 80 columns.
+        let more = await canSignIn(context) ? "; --browser needs none" : ""
+        let prompt = "Token for \(endpoint) (input hidden\(more)): "
+        return try await token(in: try await context.readSecret(prompt), endpoint, context)
     }
 
     private static func readStdin(_ context: Context, _ endpoint: Endpoint) async throws -> AccessToken {
-        try token(in: try await piped(), endpoint)
+        try await token(in: try await piped(), endpoint, context)
     }
 
     /// What comes from stdin, which is not a terminal.
@@ -72,10 +74,13 @@ extension AuthCommand {
         return try await StandardInput.text(limit: 1 << 16)
     }
 
-    private static func token(in text: String, _ endpoint: Endpoint) throws(AIError) -> AccessToken {
-        try token(
+    private static func token(in text: String, _ endpoint: Endpoint, _ context: Context) async throws
+        -> AccessToken
+    {
+        let others = "; hub auth login --browser and --device sign in without one"
+        return try token(
             in: text, advice: "tokens start with hf_ and are made at \(endpoint)/settings/tokens",
-            otherwise: "; hub auth login --browser and --device sign in without one")
+            otherwise: await canSignIn(context) ? others : "")
     }
 
     /// The one token of a text.

@@ -9,7 +9,7 @@ extension AuthCommand {
     /// A token that the person allows on the Hub's pages.
     static func signIn(_ context: Context, _ method: Method) async throws -> (token: AccessToken, signIn: SignIn) {
         let endpoint = try context.hubEndpoint()
-        let clientID = try await clientID(context, endpoint)
+        guard let clientID = try await clientID(context) else { throw missingApp(context, endpoint) }
         let engine = try await context.workspace(opensCatalog: false).engine()
         let output = context.output
         let client = OAuthClient(
@@ -22,9 +22,18 @@ extension AuthCommand {
         return (grant.accessToken, signIn)
     }
 
-    /// The app that asks for permission: the environment's, or the one of this user.
-    private static func clientID(_ context: Context, _ endpoint: Endpoint) async throws -> String {
-        let path = Path.join(context.environment.stateDirectory, "oauth-client-id")
+    /// Whether there is an app that could ask for permission.
+    static func canSignIn(_ context: Context) async -> Bool {
+        (try? await clientID(context)) != nil
+    }
+
+    private static func clientIDFile(_ context: Context) -> String {
+        Path.join(context.environment.stateDirectory, "oauth-client-id")
+    }
+
+    /// The app that asks for permission: the environment's, or the one of this user; nil without one.
+    private static func clientID(_ context: Context) async throws -> String? {
+        let path = clientIDFile(context)
         let text = try await Blocking.run { try FileSystem.text(path, limit: 4096) }
         let words = (context.environment["HF_DEVICE_CODE_OAUTH_CLIENT_ID"] ?? text ?? "").split(
             whereSeparator: \.isWhitespace)
@@ -34,12 +43,16 @@ extension AuthCommand {
                 .invalidInput, "the client id of the OAuth app has spaces or several lines",
                 advice: "it is in HF_DEVICE_CODE_OAUTH_CLIENT_ID, else in \(path)")
         }
-        throw AIError(
+        return nil
+    }
+
+    private static func missingApp(_ context: Context, _ endpoint: Endpoint) -> AIError {
+        AIError(
             .invalidInput, "signing in without a token needs an OAuth app, and hub has none",
             advice: """
                 make one at \(endpoint)/settings/applications/new: a public app (without a secret), redirect address \
                 http://127.0.0.1\(BrowserSignIn.path), scopes \(BrowserSignIn.scope)
-                then export HF_DEVICE_CODE_OAUTH_CLIENT_ID=(its client id), or write the id to \(path)
+                then export HF_DEVICE_CODE_OAUTH_CLIENT_ID=(its client id), or write the id to \(clientIDFile(context))
                 hub auth login alone takes a token instead
                 """)
     }

@@ -17,7 +17,7 @@ enum AuthCommand {
     static let device = Switch("device", "sign in with a code that you type on any device")
     static let browser = Switch("browser", "sign in with the browser of this machine")
     static let tokenStdin = Switch("token-stdin", "read the token from stdin, and ask for nothing")
-    static let all = Switch("all", "everything, not only the token in use")
+    static let all = Switch("all", "everything: not only the token in use")
     static let provider = Option<String>(
         "provider", "URL|hf", .text, "who answers: a server that speaks OpenAI's protocol, by its key, or hf"
     ) { text throws(AIError) in text }

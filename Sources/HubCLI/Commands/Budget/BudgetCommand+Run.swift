@@ -53,10 +53,13 @@ extension BudgetCommand {
             if budget.missing > 0 { throw view.refusal }
             return
         }
-        // Setting a rule deletes nothing by itself.
-        let isOnlySet = request.size != nil && !request.yes && !context.isInteractive
-        if request.dryRun || isOnlySet { return view.showPlan() }
-        try await view.carryOut(isAgreed: request.yes, again: current)
+        // Neither a question about the rule nor setting it deletes anything by itself.
+        guard !request.dryRun, request.yes || (context.isInteractive && context.mode != .json) else {
+            return view.showOnly(isDryRun: request.dryRun)
+        }
+        guard try await view.carryOut(isAgreed: request.yes, again: current) else {
+            return context.output.note("nothing was deleted")
+        }
         context.output.document(view.json)
     }
 }

@@ -2,8 +2,6 @@ import HubCore
 
 /// `hub cache budget`
 enum BudgetCommand {
-    static let keep = Option.text(
-        "keep", "REF|GLOB", kind: .model, repeats: true, "never delete this model or revision for the budget")
     static let command = Command(
         name: "budget", purpose: .changes, doc: "keep the cache within a size, before each pull",
         detail: """
@@ -16,15 +14,15 @@ enum BudgetCommand {
             install applies the budget every day: it writes a timer of systemd for this user, on macOS an agent of launchd, and \
             says how to start it. off ends the budget, and removes the timer.
 
-            Without a size, budget shows the rule and what is used, and if that is too much, asks whether to delete what the \
-            plan shows; --yes does it without asking, --dry-run only shows it.
+            Without a size, budget shows the rule, what is used, and if that is too much, what would go. On a terminal it asks \
+            whether to delete that; --yes does it without asking, and --dry-run never does.
             """,
         operands: [
             Operand("SIZE|off", .optional, .choice(["off", "install"])),
             Operand("install", .optional, .choice(["install"])),
         ],
         flags: [
-            keep.flag, SharedFlags.unusedFor.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag,
+            SharedFlags.keep.flag, SharedFlags.unusedFor.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag,
         ],
         listKey: "plan",
         examples: [
@@ -58,7 +56,7 @@ enum BudgetCommand {
                 self.size = size.bytes
             }
             if off, size != nil || install { throw AIError(.invalidInput, "off takes no other word") }
-            keep = arguments.all(BudgetCommand.keep)
+            keep = arguments.all(SharedFlags.keep)
             olderThan = arguments[SharedFlags.unusedFor]?.seconds
             dryRun = arguments[SharedFlags.dryRun]
             yes = arguments[SharedFlags.yes]

@@ -30,7 +30,7 @@ struct BudgetTimer {
             <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
             <plist version="1.0"><dict>
             <key>Label</key><string>hub.budget</string>
-            <key>ProgramArguments</key><array><string>\(escaped(program))</string><string>budget</string><string>--yes</string></array>
+            <key>ProgramArguments</key><array><string>\(escaped(program))</string><string>cache</string><string>budget</string><string>--yes</string></array>
             <key>EnvironmentVariables</key><dict>\(variables)</dict>
             <key>StartInterval</key><integer>86400</integer>
             </dict></plist>
@@ -51,7 +51,7 @@ struct BudgetTimer {
 
             [Service]
             Type=oneshot
-            \(variables)ExecStart="\(escaped(program, ["%", "$"]))" budget --yes
+            \(variables)ExecStart="\(escaped(program, ["%", "$"]))" cache budget --yes
 
             """
         let timer = """

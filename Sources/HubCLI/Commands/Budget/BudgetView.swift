@@ -36,7 +36,11 @@ struct BudgetView {
     }
 
     func showRule() {
-        var text = "\(ByteCount(budget.used)) of \(ByteCount(budget.rule.bytes)) are used"
+        let (used, most) = (ByteCount(budget.used), ByteCount(budget.rule.bytes))
+        var text =
+            used.bytes > most.bytes
+            ? "\(used) used, \(ByteCount(used.bytes - most.bytes)) over the budget of \(most)"
+            : "\(used) of \(most) are used"
         if !budget.rule.keep.isEmpty { text += "; \(budget.rule.keep.joined(separator: ", ")) stay" }
         if let age = budget.rule.olderThan { text += "; only what was not used for \(Age(seconds: age)) goes" }
         output.line(Styled(text))
@@ -59,6 +63,16 @@ struct BudgetView {
         output.line(Styled("\(ByteCount(budget.freedBytes)) in all", .strong))
     }
 
+    /// The plan, where nobody is asked whether to carry it out.
+    func showOnly(isDryRun: Bool) {
+        showPlan()
+        if budget.missing > 0 {
+            output.warning(refusal.message, advice: refusal.specificAdvice)
+        } else if !isDryRun {
+            output.note("hub cache budget --yes deletes this")
+        }
+    }
+
     /// The error of a budget that cannot be kept.
     var refusal: AIError {
         AIError(
@@ -70,8 +84,9 @@ struct BudgetView {
     /// Frees what the plan says, after a yes.
     ///
     /// - Parameter again: what the budget asks for now, for the case that it changed while the question stood.
+    /// - Returns: whether the answer was yes.
     /// - Throws: ``ErrorCode/diskFull`` if that is not enough, before anything is deleted.
-    func carryOut(isAgreed: Bool, again: () async throws -> Budget?) async throws {
+    func carryOut(isAgreed: Bool, again: () async throws -> Budget?) async throws -> Bool {
         if budget.missing > 0 { throw refusal }
         showPlan()
         for use in await workspace.sharedUses(of: budget.plan) { output.note(use) }
@@ -79,10 +94,10 @@ struct BudgetView {
             try await context.confirm(
                 "Delete this for the budget?", isGiven: isAgreed,
                 otherwise: "refusing to delete without confirmation")
-        else { throw AIError(.cancelled, "nothing was deleted") }
+        else { return false }
         var budget = budget
         if !isAgreed {
-            guard let now = try await again() else { return }
+            guard let now = try await again() else { return true }
             guard now.missing == 0, now.isPart(of: budget) else {
                 throw AIError(
                     .fileChanged, "the cache has changed meanwhile; nothing was deleted",
@@ -91,6 +106,7 @@ struct BudgetView {
             budget = now
         }
         try await delete(budget)
+        return true
     }
 
     private func delete(_ budget: Budget) async throws {

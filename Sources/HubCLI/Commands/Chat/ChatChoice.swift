@@ -27,8 +27,9 @@ enum ChatChoice {
     /// The models of the cache that generate texts and run here, the last used first.
     private static func cached(_ workspace: Workspace, _ context: Context) async throws -> [String] {
         let models = try await Shelf(workspace, allowed: nil) { try context.reference($0) }.talking()
-        let used = try await Dictionary(
-            workspace.state().repositories.map { ($0.repository, $0.lastUsed) }, uniquingKeysWith: { first, _ in first })
+        let repositories = try await workspace.state().repositories
+        var used: [Repository: Double] = [:]
+        for one in repositories { used[one.repository] = one.revisions.compactMap(\.lastUsedAt).max() }
         return models.enumerated().sorted { a, b in
             let times = (used[a.element.repository] ?? 0, used[b.element.repository] ?? 0)
             return times.0 == times.1 ? a.offset < b.offset : times.0 > times.1

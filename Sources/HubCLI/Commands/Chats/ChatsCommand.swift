@@ -4,7 +4,7 @@ import HubCore
 enum ChatsCommand {
     enum Action: Sendable { case ls, show, rm, export, search }
 
-    static let all = Switch("all", "everything, not only the conversations named")
+    static let all = Switch("all", "everything: not only the conversations named")
 
     static let command = Command.family(
         "chats", doc: "list, show, search, export or remove kept conversations",

@@ -56,7 +56,7 @@ private struct DiffView {
 
     func show() {
         output.render(json: json, quiet: diff.files.filter { $0.change != .same }.map(\.path)) {
-            for file in diff.files { line(file.change, file.path, "\(ByteCount(file.bytes))") }
+            for file in diff.files { line(file.change, file.path, note(file)) }
             if !diff.files.isEmpty, !diff.tensors.isEmpty || !diff.settings.isEmpty { output.line() }
             for tensor in diff.tensors { line(tensor.change, tensor.name, note(tensor)) }
             if !diff.tensors.isEmpty, !diff.settings.isEmpty { output.line() }
@@ -68,6 +68,12 @@ private struct DiffView {
             )
         }
         if !diff.isDifferent { output.note("no differences") }
+    }
+
+    private func note(_ file: ModelDiff.FileRow) -> String {
+        guard file.hasMoved else { return "\(ByteCount(file.bytes))" }
+        let what = diff.uncompared == 0 ? "the same tensors" : "tensors of the same names and shapes"
+        return "\(ByteCount(file.bytes)), \(what) in other files"
     }
 
     private func note(_ tensor: ModelDiff.TensorRow) -> String {
@@ -116,6 +122,7 @@ private struct DiffView {
                 diff.files.map {
                     .object([
                         "path": .string($0.path), "change": .string($0.change.rawValue), "bytes": .int($0.bytes),
+                        "moved": $0.hasMoved ? true : nil,
                     ])
                 }),
             "tensors": .array(

@@ -8,7 +8,7 @@ enum DiffCommand {
     static let sample = Option.whole(
         "sample", in: 1...10_000, "compare the values of only N places in each tensor",
         detail: "A place has 4 KiB. Of a model on the Hub only those are read.")
-    static let all = Switch("all", "everything, not only what differs")
+    static let all = Switch("all", "everything: not only what differs")
     static let exitCode = Switch("exit-code", "exit with 1 if there are differences")
 
     static let command = Command(

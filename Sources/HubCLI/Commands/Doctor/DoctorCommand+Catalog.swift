@@ -48,7 +48,7 @@ extension DoctorCommand {
     private static func inside(_ catalog: Catalog, _ context: Context, _ workspace: Workspace) throws(AIError)
         -> [DoctorFinding]
     {
-        let inspection = try CatalogInspection(catalog)
+        let inspection = try CatalogInspection(catalog, cache: workspace.layout.root)
         let size = try CatalogInspection.size(catalog.path) ?? 0
         var findings = [
             fact("file", .good, "\(catalog.path), \(ByteCount(size)), version \(inspection.version)", bytes: size),

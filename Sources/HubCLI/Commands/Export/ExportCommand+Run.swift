@@ -11,6 +11,7 @@ extension ExportCommand {
         var path: String
         var partBytes: Int64?
         var since: String?
+        var force: Bool
 
         init(_ arguments: ParsedArguments) throws(AIError) {
             words = arguments.operands
@@ -20,6 +21,7 @@ extension ExportCommand {
             self.path = path
             partBytes = arguments[split]?.bytes
             since = arguments[ExportCommand.since]
+            force = arguments[SharedFlags.force]
             if let partBytes, partBytes < 4096 {
                 throw AIError(.invalidInput, "--split: parts of \(ByteCount(partBytes)) are too small")
             }
@@ -28,6 +30,7 @@ extension ExportCommand {
 
     static func run(_ context: Context, _ request: Request) async throws {
         let target = try target(request, context)
+        if case .file(let path) = target { try await checkPlace(path, request, context) }
         let references = try request.words.map { word throws(AIError) in try context.reference(word) }
         let workspace = try await context.workspace(joinsGroup: false)
         let puller = try await workspace.puller()
@@ -88,6 +91,17 @@ extension ExportCommand {
                 advice: "write -o \(Path.join(request.path, "models.tar").printable)")
         }
         return .folder(Path.withoutEnd(request.path))
+    }
+
+    /// Asks before an archive is replaced, unless a run that was interrupted has asked.
+    private static func checkPlace(_ path: String, _ request: Request, _ context: Context) async throws {
+        let first = request.partBytes == nil ? path : ArchiveParts.name(path, 0)
+        let isThere = try await Blocking.run {
+            try FileSystem.status(first)?.kind == .file && !FileSystem.exists(first + ".incomplete")
+        }
+        guard isThere else { return }
+        try await context.confirmReplacing(
+            first.printable, isGiven: request.force, kept: "\(first.printable) is kept; nothing was written")
     }
 
     private static func show(_ export: ArchiveExport, _ target: Request.Target, _ context: Context) {

@@ -28,10 +28,10 @@ enum ExportCommand {
             models always make the same bytes. Every file is checked against its digest while it is read.
 
             After an interruption the same command checks what it has left (PATH.incomplete) and continues. The archive \
-            gets its name when it is complete.
+            gets its name when it is complete. If there is another one of that name, hub asks; --force answers.
             """,
         operands: [Operand("REF", .some, .cachedModel)],
-        flags: [output.flag, split.flag, since.flag],
+        flags: [output.flag, SharedFlags.force.flag, split.flag, since.flag],
         listKey: "models",
         examples: [
             .init("hub export org/model -o model.tar", "One archive."),

@@ -8,9 +8,6 @@ enum GcCommand {
     static let orphans = Switch("orphans", "files that no revision needs")
     static let damaged = Switch(
         "damaged", "revisions with broken links, files of the wrong size, or damage that hub verify found")
-    static let keep = Option.text(
-        "keep", "REF|GLOB", kind: .model, repeats: true, "never delete this model or revision",
-        detail: "A glob matches names, such as 'org/*'.")
     static let maxSize = Option.size(
         "max-size", "the size of the cache: the least recently used goes until it is no larger",
         detail: "Such as 50GB or 1.5TiB.")
@@ -50,9 +47,9 @@ enum GcCommand {
             finishes a deletion that was interrupted.
             """,
         flags: [
-            detached.flag, partials.flag, orphans.flag, damaged.flag, SharedFlags.unusedFor.flag, keep.flag, maxSize.flag,
-            free.flag, bestEffort.flag, choose.flag, plain.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag,
-            SharedFlags.trash.flag,
+            detached.flag, partials.flag, orphans.flag, damaged.flag, SharedFlags.unusedFor.flag,
+            SharedFlags.keep.flag, maxSize.flag, free.flag, bestEffort.flag, choose.flag, plain.flag,
+            SharedFlags.dryRun.flag, SharedFlags.yes.flag, SharedFlags.trash.flag,
         ],
         exclusive: [["choose", "plain"]],
         listKey: "plan",
@@ -88,7 +85,7 @@ enum GcCommand {
             policy.olderThan = arguments[SharedFlags.unusedFor].map { Double($0.seconds) }
             policy.maxSize = arguments[maxSize]?.bytes
             policy.free = arguments[free]?.bytes
-            keep = arguments.all(GcCommand.keep)
+            keep = arguments.all(SharedFlags.keep)
             bestEffort = arguments[GcCommand.bestEffort]
             isPlain = arguments[plain]
             byHand = isPlain ? plain.flag : arguments[choose] ? choose.flag : nil

@@ -34,16 +34,9 @@ extension ImageCommand {
             throw AIError(
                 .invalidInput, "\(request.file.printable) is not a regular file", context: .init(path: path))
         case .file?, .symlink?:
-            do {
-                let isAllowed = try await context.confirm(
-                    "Replace \(request.file.printable)?", isGiven: request.force,
-                    otherwise: "\(request.file.printable) exists")
-                guard isAllowed else {
-                    throw AIError(.confirmationRequired, "\(request.file.printable) is kept; nothing was sent")
-                }
-            } catch let error as AIError where error.code == .confirmationRequired {
-                throw AIError(error.code, error.message, advice: "--force replaces it")
-            }
+            let name = request.file.printable
+            try await context.confirmReplacing(
+                name, isGiven: request.force, kept: "\(name) is kept; nothing was sent")
         }
         // A file beside it that comes and goes shows that one can be written.
         try await Blocking.run {

@@ -4,7 +4,7 @@ import InferenceKit
 /// `hub image`
 enum ImageCommand {
     static let output = Option<String>(
-        "output", short: "o", "FILE", .file, "where the picture is written",
+        "output", short: "o", "FILE", .file, "where it is written",
         read: { text throws(AIError) in
             if text.isEmpty { throw AIError(.invalidInput, "the value is empty") }
             return text
@@ -16,8 +16,7 @@ enum ImageCommand {
     static let guidance = Option.real(
         "guidance", "F", in: 0...1000, "how closely the picture follows the prompt")
     static let negative = Option.text("negative", "TEXT", "what the picture must not show")
-    static let seed = Option.seed("seed", "make the picture repeatable, where the model can")
-    static let force = Switch("force", "replace FILE if it exists")
+    static let seed = Option.seed("seed", "make the output repeatable: where the model can")
 
     static let command = Command(
         name: "image", purpose: .changes, doc: "make a picture of a description",
@@ -29,7 +28,7 @@ enum ImageCommand {
             """,
         operands: [Operand("MODEL", .one, .model), Operand("PROMPT", .one, .text)],
         flags: [
-            output.flag, size.flag, steps.flag, guidance.flag, negative.flag, seed.flag, force.flag,
+            output.flag, size.flag, steps.flag, guidance.flag, negative.flag, seed.flag, SharedFlags.force.flag,
             ProviderFlags.provider.flag, ProviderFlags.timeout.flag,
         ],
         examples: [
@@ -64,7 +63,7 @@ enum ImageCommand {
                 width: size?.width, height: size?.height, steps: arguments[steps],
                 guidanceScale: arguments[guidance],
                 negativePrompt: arguments[negative], seed: arguments[seed])
-            force = arguments[ImageCommand.force]
+            force = arguments[SharedFlags.force]
             provider = arguments[ProviderFlags.provider] ?? .auto
             timeout = arguments[ProviderFlags.timeout]
         }

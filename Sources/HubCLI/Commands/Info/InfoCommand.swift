@@ -11,7 +11,8 @@ enum InfoCommand {
             "If they are not cached, some kilobytes of each file are requested, and no weights. The README is not read then."
     )
     static let contextLength = Option.whole(
-        "context", in: 1...10_000_000, "size of the context that the memory is computed for, with --inspect")
+        "context", in: 1...10_000_000,
+        "size of the context in tokens: the memory is computed for it, with --inspect")
     static let web = Switch("web", "open its page on the Hub in the browser", detail: "Prints the address, too.")
     static let refresh = Switch("refresh", "ask the Hub for the branches and tags again")
 

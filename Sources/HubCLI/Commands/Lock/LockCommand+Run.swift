@@ -5,7 +5,7 @@ import ModelFormats
 extension LockCommand {
     /// What is done with the lock.
     struct Request {
-        enum Action { case add, list, check(upstream: Bool), update, key }
+        enum Action { case add, list, check(branches: Bool), update, key }
 
         var action: Action
         var words: [String]
@@ -32,7 +32,7 @@ extension LockCommand {
         switch request.action {
         case .add: try await add(context, request)
         case .list: try await list(context, request)
-        case .check(let upstream): try await check(context, request, upstream: upstream)
+        case .check(let branches): try await check(context, request, branches: branches)
         case .update: try await update(context, request)
         case .key:
             let lock = try await LockedModels.read(request.path)
@@ -85,9 +85,7 @@ extension LockCommand {
                 lock.set(entry)
             }
         }
-        if changes.contains(where: \.isChange) { try await write(lock, request.path) }
-        show(changes, lock, request.path, context)
-        try failures.finish()
+        try await finish(changes, lock, failures, request, context)
     }
 
     private static func update(_ context: Context, _ request: Request) async throws {
@@ -106,16 +104,25 @@ extension LockCommand {
                 lock.set(new)
             }
         }
-        if changes.contains(where: \.isChange) { try await write(lock, request.path) }
+        try await finish(changes, lock, failures, request, context)
+    }
+
+    /// Writes all of it or nothing: a lock of half the models looks like one of all.
+    private static func finish(
+        _ changes: [LockChange], _ lock: ModelLock, _ failures: Failures, _ request: Request, _ context: Context
+    ) async throws {
+        guard failures.all.isEmpty else {
+            context.output.document(["ok": false, "models": .array([])])
+            if changes.contains(where: \.isChange) {
+                context.output.note("nothing was written to \(request.path.printable)")
+            }
+            return try failures.finish()
+        }
+        if changes.contains(where: \.isChange) { try await Blocking.run { try lock.write(request.path) } }
         show(changes, lock, request.path, context)
-        try failures.finish()
     }
 
-    private static func write(_ lock: ModelLock, _ path: String) async throws {
-        try await Blocking.run { try lock.write(path) }
-    }
-
-    private static func check(_ context: Context, _ request: Request, upstream: Bool) async throws {
+    private static func check(_ context: Context, _ request: Request, branches: Bool) async throws {
         let lock = try await LockedModels.read(request.path)
         let entries = try LockedModels.entries(request.words, of: lock, request.path, context)
         let workspace = try await context.workspace(joinsGroup: false)
@@ -131,9 +138,9 @@ extension LockCommand {
                     }
                 }
                 found.append((entry, problem))
-                guard upstream, let revision = entry.revision else { return }
+                guard branches, let revision = entry.revision else { return }
                 guard !workspace.isOffline else {
-                    throw AIError(.offline, "--upstream needs the network, which is off")
+                    throw AIError(.offline, "--branches needs the network, which is off")
                 }
                 let now = try await workspace.puller().info(entry.reference).commit
                 guard now != entry.commit else { return }

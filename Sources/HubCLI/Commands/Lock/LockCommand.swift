@@ -4,8 +4,8 @@ import HubCore
 enum LockCommand {
     static let file = Option.text(
         "file", "FILE", kind: .file, "the lock to read and write instead of ./hub.lock")
-    static let upstream = Switch(
-        "upstream", "also compare the Hub's branches",
+    static let branches = Switch(
+        "branches", "also compare the Hub's branches",
         detail: "A branch that has moved since it was locked makes the exit code 1.")
     static let command = Command.family(
         "lock",
@@ -21,7 +21,7 @@ enum LockCommand {
             update moves the lock to what the Hub's branches are now, of all models or of each REF; what was locked by \
             commit stays. key prints 64 hexadecimal digits, which change only with what is locked, for the key of a CI cache.
 
-            The exit code is 3 if there is no lock, and 1 if check finds a difference: in the cache, or with --upstream a \
+            The exit code is 3 if there is no lock, and 1 if check finds a difference: in the cache, or with --branches a \
             branch that has moved since. check writes nothing.
             """,
         [
@@ -38,8 +38,8 @@ enum LockCommand {
                 ], listKey: "models", run: { try await run($0, Request(.add, $1)) }),
             Command(
                 name: "check", doc: "compare the cache with the lock", operands: [Operand("REF", .any, .model)],
-                flags: [file.flag, upstream.flag], listKey: "models",
-                run: { try await run($0, Request(.check(upstream: $1[upstream]), $1)) }),
+                flags: [file.flag, branches.flag], listKey: "models",
+                run: { try await run($0, Request(.check(branches: $1[branches]), $1)) }),
             Command(
                 name: "update", purpose: .changes, doc: "move the lock to what the Hub's branches are now",
                 operands: [Operand("REF", .any, .model)], flags: [file.flag], listKey: "models",
@@ -51,7 +51,7 @@ enum LockCommand {
         examples: [
             .init("hub lock write org/model org/other@v1.0 --quant Q4_K_M", "Write or extend hub.lock."),
             .init("hub pull --locked", "Fetch exactly what is locked."),
-            .init("hub lock check --upstream", "Does the cache agree, and has a branch moved?"),
+            .init("hub lock check --branches", "Does the cache agree, and has a branch moved?"),
             .init("hub lock update org/model", "Take the newest commit, and show what changes."),
         ])
 }

@@ -8,10 +8,10 @@ enum LsCommand {
         "sort", "what comes first",
         detail: "The last used (the default), the largest, by name, or the last downloaded.")
     static let largerThan = Option.size("larger-than", "only what is larger than this", detail: "Such as 1GB.")
-    static let limit = Option.whole("limit", in: 1 ... .max, "show at most this many")
+    static let limit = Option.whole("limit", in: 1 ... .max, "at most this many")
     static let revisions = Switch("revisions", "a line for each cached revision")
     static let partials = Switch(
-        "partials", "show unfinished downloads too",
+        "partials", "unfinished downloads: shown too",
         detail: "By the names of their files, where the catalog knows them.")
 
     static let command = Command(

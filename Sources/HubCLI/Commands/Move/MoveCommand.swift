@@ -15,8 +15,9 @@ enum MoveCommand {
             into which a program downloads is not moved. Where no link can be put in the old place, such as a mount, hub \
             says so, keeps both, and HF_HUB_CACHE names the new one.
 
-            DIR must not exist, or be an empty folder. Without a terminal and without --yes, mv shows what it would do, \
-            changes nothing and exits with status 2.
+            DIR must not exist, or be an empty folder, or the link that an earlier move has left, which is replaced: so a move \
+            is undone. Without a terminal and without --yes, mv shows what it would do, changes nothing and exits with \
+            status 2.
             """,
         operands: [Operand("DIR", .one, .folder)],
         flags: [SharedFlags.dryRun.flag, SharedFlags.yes.flag],
@@ -34,10 +35,11 @@ enum MoveCommand {
         let workspace = try await context.workspace(needsCatalog: true)
         let layout = workspace.layout
         let state = try await workspace.state(fresh: true)
-        let move = try await Blocking.run { [environment = context.environment] in
+        let move = try await Blocking.run { [environment = context.environment, cacheDir = context.cacheDir] in
             let trash = try Trash(layout).entries().reduce(0) { $0 + $1.size }
+            let named = environment.expand(cacheDir ?? environment.cacheDirectory)
             return try CacheMove(
-                layout, to: environment.expand(folder),
+                layout, named: named, to: environment.expand(folder),
                 bytes: state.totalSize + state.partialSize + state.otherSize + trash)
         }
         let document: JSONObject = ["moved_bytes": .int(move.bytes), "path": .string(move.target.root)]

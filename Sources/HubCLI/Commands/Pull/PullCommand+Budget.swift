@@ -37,6 +37,9 @@ extension PullCommand {
         context.output.document([
             "models": .array([]), "budget": .object(["plan": .array(BudgetView.plan(budget))]),
         ])
-        try await view.carryOut(isAgreed: isAgreed) { try await Self.budget(for: plans, workspace, context) }
+        let isDone = try await view.carryOut(isAgreed: isAgreed) {
+            try await Self.budget(for: plans, workspace, context)
+        }
+        guard isDone else { throw AIError(.cancelled, "nothing was deleted") }
     }
 }

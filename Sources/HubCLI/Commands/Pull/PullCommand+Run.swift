@@ -29,7 +29,7 @@ extension PullCommand {
             filter = FileFilter(include: include.isEmpty ? nil : include, exclude: arguments.all(exclude))
             format = arguments[PullCommand.format]
             quantization = arguments[quant]
-            isEstimate = arguments[estimate]
+            isEstimate = arguments[estimate] || arguments[SharedFlags.dryRun]
             force = arguments[PullCommand.force]
             connections = arguments[PullCommand.connections]
             rate = arguments[limitRate]?.bytes
@@ -188,9 +188,12 @@ extension PullCommand {
             }
             var told = error
             if kept > 0 {
+                // A file that its owner changed would stop the same command again.
+                let isStuck = result.files.allSatisfy { $0.status != .failed || $0.error?.code == .fileChanged }
                 told.specificAdvice =
                     (told.recoverySuggestion.map { $0 + "\n" } ?? "")
-                    + "\(kept) of \(result.files.count) files \(are) complete; \(command) continues with the others"
+                    + "\(kept) of \(result.files.count) files \(are) complete"
+                    + (isStuck ? "" : "; \(command) continues with the others")
             }
             throw told
         }

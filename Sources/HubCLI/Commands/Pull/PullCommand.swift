@@ -27,7 +27,8 @@ enum PullCommand {
         "estimate", short: "n", "show what would be fetched and whether it fits; fetch nothing",
         detail: "Nothing is written into the cache either.")
     static let force = Switch(
-        "force", short: "f", "fetch again what is cached; with --local-dir, replace files that differ",
+        "force", short: "f",
+        "replace what is there: fetch again what is cached; with --local-dir, replace files that differ",
         detail: "With --local-dir, files that the cache has are copied from it, not fetched.")
     static let connections = Option.whole(
         "connections", in: 1...64, "how many connections at once, over all models and files",
@@ -47,7 +48,7 @@ enum PullCommand {
             the Hub is not asked. The status is 7 if a locked file has other bytes, 3 if a commit is gone. hub lock writes it.
             """
     ).withOptionalValue()
-    static let yes = Switch("yes", short: "y", "delete what the budget asks for without a question; see hub cache budget")
+    static let yes = Switch("yes", short: "y", "do not ask: delete what the budget asks for (hub cache budget)")
 
     static let command = Command(
         name: "pull", purpose: .changes, doc: "fetch models into the cache; resume interrupted downloads",
@@ -76,6 +77,7 @@ enum PullCommand {
         flags: [
             include.flag, exclude.flag, format.flag, quant.flag, revision.flag, estimate.flag, force.flag,
             connections.flag, limitRate.flag, localDir.flag, locked.flag, yes.flag,
+            SharedFlags.dryRun.flag.unlisted,
         ],
         exclusive: ["include", "exclude", "format", "quant", "revision"].map { ["locked", $0] },
         listKey: "models",

@@ -14,12 +14,12 @@ enum RegistryCommand {
         detail: "One of \(ModelCapability.allCases.map(\.rawValue).joined(separator: ", "))."
     ) { text throws(AIError) in try Option.value(text) }
     static let recommended = Switch("recommended", "only models that are recommended for this machine's memory")
-    static let all = Switch("all", "everything, not only your own entries")
+    static let all = Switch("all", "everything: not only your own entries")
     static let replace = Switch("replace", "replace an entry of the same alias")
 
-    static let name = line("name", "a name for people", RegistryEntry.Limit.name)
+    static let name = line("name", "its name: for people", RegistryEntry.Limit.name)
     static let description = line("description", "a sentence about it", RegistryEntry.Limit.description)
-    static let size = Option<ModelSize>.choice("size", "its size class")
+    static let size = Option<ModelSize>.choice("size-class", "its size class")
     static let contextLength = Option.whole(
         "context-length", in: 1...1_000_000_000, "how many tokens it can attend to")
     static let parameters = Option.whole("parameters", in: 1 ... .max, "its number of parameters")

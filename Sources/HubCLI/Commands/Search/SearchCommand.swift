@@ -5,9 +5,10 @@ import HubCore
 enum SearchCommand {
     enum Format: String, Sendable, CaseIterable { case gguf, mlx, safetensors }
 
-    static let task = Option.text("task", "TASK", kind: .task, "only models for this task, such as text-generation")
+    static let task = Option.text(
+        "task", "TASK", kind: .task, "the task: only models for it, such as text-generation")
     static let capability = Option<ModelCapability>.named(
-        "capability", "only models that are good for this",
+        "capability", "what the model is good for",
         detail: """
             Each stands for tasks of the Hub; code-generation and reasoning have none and use the publisher's tags.
             """)
@@ -51,7 +52,7 @@ enum SearchCommand {
             are shown.
             """)
     static let limit = Option.whole(
-        "limit", in: 1 ... .max, "show at most N models", detail: "The default is 20; there is no upper bound.")
+        "limit", in: 1 ... .max, "at most this many", detail: "The default is 20; there is no upper bound.")
 
     static let command = Command(
         name: "search", doc: "find models on the Hub, or in the catalog when offline",

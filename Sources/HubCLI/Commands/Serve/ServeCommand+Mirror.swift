@@ -111,7 +111,7 @@ extension ServeCommand {
 
     /// A mirror of itself would ask itself for ever.
     static func refuseItself(_ endpoint: Endpoint, _ request: Request) throws(AIError) {
-        guard request.port != 0, endpoint.origin.port == Int(request.port) else { return }
+        guard let port = request.port, port != 0, endpoint.origin.port == Int(port) else { return }
         let host = endpoint.origin.host.lowercased()
         let own = [request.host.lowercased(), Machine.hostName.lowercased()]
         guard

@@ -55,11 +55,10 @@ extension ServeCommand {
             let door = FrontDoor(
                 rooms: [page].compactMap { $0 } + setup.rooms, access: setup.access, metrics: metrics,
                 metricsTokens: setup.metricsTokens)
-            let port = request.port
             var limits = ServerLimits()
             // Long conversations.
             if request.api != nil { limits.requestBody = 16 << 20 }
-            let server = try advising("--port 0 takes a port that is free", where: port == 0 ? nil : .ioError) {
+            func listen(_ port: UInt16) throws -> HubServer {
                 try HubServer(
                     host: request.host, port: port, inherited: inherited, limits: limits, proxies: request.proxies,
                     log: { answered in
@@ -67,12 +66,23 @@ extension ServeCommand {
                         page?.place.log.add(answered)
                     }, handler: door)
             }
+            let server =
+                if let port = request.port {
+                    try advising("--port 0 takes a port that is free", where: port == 0 ? nil : .ioError) {
+                        try listen(port)
+                    }
+                } else {
+                    try onUsualPort(context, listen)
+                }
             let second = try setup.began(server, log)
             try ServerRevival.prepare(server.descriptor)
             return (server, second)
         }
         if left == nil {
             try say(server, setup, hasPage: page != nil, output)
+            if request.opensPage, !Browser.open("\(clientAddress(server))/", context.environment) {
+                output.warning("no browser can be opened from here")
+            }
         } else {
             // The address was said before.
             output.note("serving again (crash \(ServerRevival.crashes) within a minute; the sixth ends the server)")
@@ -89,6 +99,27 @@ extension ServeCommand {
         }
     }
 
+    /// Listens on the usual port, or where it is taken on one that is free.
+    private static func onUsualPort(
+        _ context: Context, _ listen: (UInt16) throws -> HubServer
+    ) throws -> HubServer {
+        let port = try usualPort(context.environment)
+        do { return try listen(port) } catch let error as AIError where error.code == .ioError && port != 0 {
+            let server = try listen(0)
+            context.output.note("port \(port) is taken; this server has port \(server.port)")
+            return server
+        }
+    }
+
+    /// The port of who says nothing else.
+    static func usualPort(_ environment: HubEnvironment) throws(AIError) -> UInt16 {
+        guard let text = environment["HUB_SERVE_PORT"] else { return usualPort }
+        guard let port = UInt16(text) else {
+            throw AIError(.invalidInput, "HUB_SERVE_PORT is \"\(text.printable)\", which is no port")
+        }
+        return port
+    }
+
     /// What is on stdout, and on stderr what is served.
     private static func say(_ server: HubServer, _ setup: Setup, hasPage: Bool, _ output: Output) throws {
         var document: JSONObject = ["address": .string(server.address)]
@@ -101,6 +132,7 @@ extension ServeCommand {
         // The caller waits for the address, in either format.
         output.publish()
         try setup.announce(server.address)
+        if hasPage { output.note("open \(clientAddress(server))/ in a browser") }
     }
 
     private static func setup(

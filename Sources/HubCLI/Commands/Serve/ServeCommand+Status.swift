@@ -2,9 +2,9 @@ import Fetcher
 import HubCore
 
 extension ServeCommand {
-    /// `hub serve status [URL]`: whether a server is well, and what it has done.
+    /// `hub serve status [URL]`: whether a server is well, and what it has done; without URL the one of this machine.
     static func status(_ context: Context, _ address: String?) async throws {
-        let endpoint = try address.map { text throws(AIError) in try Endpoint(text) } ?? context.hubEndpoint()
+        let endpoint = try Endpoint(address ?? "http://127.0.0.1:\(usualPort(context.environment))")
         let workspace = try await context.workspace(endpoint: endpoint, isOffline: false)
         let token = context.environment["HUB_SERVE_TOKEN"].flatMap { AccessToken($0) }
         let client = HTTPClient(engine: try workspace.engine(), origin: endpoint.origin, token: token)
@@ -29,14 +29,21 @@ extension ServeCommand {
             "metrics": .object(JSONObject(values.map { ($0.name, .double($0.value)) })),
         ])
         context.output.line("\(endpoint) is well (\(state))")
-        for (name, value) in values {
-            let isBytes = name.contains("_bytes")
-            context.output.line("  \(name)  \(isBytes ? ByteCount(Int64(value)).description : number(value))")
+        let rows = values.compactMap { name, value -> (term: String, text: String)? in
+            // The buckets of histograms are for programs.
+            if name.hasSuffix("_bucket") { return nil }
+            if name == "process_start_time_seconds" {
+                return ("running since", Humanize.age(of: value, now: context.now))
+            }
+            return (name, name.contains("_bytes") ? ByteCount(Int64(value)).description : number(value))
+        }
+        for line in TextWrap.definitions(rows, width: context.output.settings.width ?? 80, most: 48) {
+            context.output.line(Styled(line))
         }
     }
 
     private static func number(_ value: Double) -> String {
-        value == value.rounded() ? String(Int64(value)) : "\((value * 10).rounded() / 10)"
+        value == value.rounded() ? Humanize.grouped(Int(value)) : "\((value * 10).rounded() / 10)"
     }
 
     /// The values without labels, and the sums of those with.

@@ -20,7 +20,12 @@ enum ServeCommand {
         "max-size", "the size of the cache: the least recently used goes, pinned models stay",
         detail: "Such as 500GB. The limit is soft: it is checked after each download.")
     static let host = Option.text("host", "ADDRESS", "where to listen; the default is 127.0.0.1")
-    static let port = Option.whole("port", in: 0...65_535, "the port; the default, 0, takes a free one")
+    /// Where clients find hub without being told: 482 is hub on a telephone's keys, and IANA has given the port to
+    /// nobody. https://www.iana.org/assignments/service-names-port-numbers
+    static let usualPort: UInt16 = 4820
+    static let port = Option.whole(
+        "port", in: 0...65_535, "the port; the default is \(usualPort), or another if that is taken",
+        detail: "0 takes a free one. HUB_SERVE_PORT sets another default.")
     static let allowHost = Option.text(
         "allow-host", "NAME", repeats: true, "another name under which clients reach this server",
         detail: "Requests under other names are refused, because a web page could point its own name here.")
@@ -43,6 +48,8 @@ enum ServeCommand {
     /// What is served. Several go together on one port.
     enum Part: String, Sendable, CaseIterable { case mirror, api, page }
 
+    static let open = Switch("open", "open the page in the browser of this machine")
+
     private static let listening = [
         host.flag, port.flag, allowHost.flag, trustProxy.flag, log.flag, logFormat.flag, grace.flag,
     ]
@@ -53,7 +60,7 @@ enum ServeCommand {
         return Command(
             name: name, doc: doc,
             operands: others.isEmpty ? [] : [Operand(others.joined(separator: "|"), .any, .choice(others))],
-            flags: listening + [upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag] + apiFlags,
+            flags: listening + [open.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag] + apiFlags,
             exclusive: [["exact", "fast"]],
             run: { context, arguments in
                 var all = Set(parts)
@@ -131,7 +138,9 @@ enum ServeCommand {
         var maxSize: Int64?
         var hasPage: Bool
         var host: String
-        var port: UInt16
+        /// nil for the usual one, or another where that is taken.
+        var port: UInt16?
+        var opensPage: Bool
         var names: Set<String>
         var proxies: TrustedProxies
         /// Whether only programs of this machine are served. A proxy serves others.
@@ -164,7 +173,11 @@ enum ServeCommand {
             self.ttl = Double(ttl?.seconds ?? 60)
             hasPage = parts.contains(.page)
             host = arguments[ServeCommand.host] ?? "127.0.0.1"
-            port = UInt16(arguments[ServeCommand.port] ?? 0)
+            port = arguments[ServeCommand.port].map { UInt16($0) }
+            opensPage = arguments[ServeCommand.open]
+            if opensPage, !hasPage {
+                throw AIError(.invalidInput, "--open is about the page", advice: "write hub serve page, or all")
+            }
             names = Set(arguments.all(ServeCommand.allowHost))
             proxies = try TrustedProxies(arguments.all(ServeCommand.trustProxy))
             log = arguments[ServeCommand.log]

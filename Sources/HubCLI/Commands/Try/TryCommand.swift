@@ -24,7 +24,7 @@ enum TryCommand {
             """)
     static let template = Option.text(
         "template", "FILE", kind: .file, "use this chat template instead of the model's own")
-    static let inspect = Switch("inspect", "show what the headers say, without running it")
+    static let inspect = Switch("inspect", "show what the headers of the weights say: nothing is run")
     static let check = Switch(
         "check", refinements: ["full"], "check its files for damage, without running it",
         detail:
@@ -51,7 +51,7 @@ enum TryCommand {
     }
     static let task = Option<ModelTask>(
         "task", "NAME", .choice(ModelTask.allCases.map(\.rawValue)),
-        "what the model is to do, where it can do several things",
+        "the task: what the model is to do, where it can do several things",
         detail: """
             NAME is one of \(ModelTask.allCases.map(\.rawValue).joined(separator: ", ")). A model for masked words, for \
             example, gives vectors with --task feature-extraction.

@@ -39,22 +39,35 @@ enum WhyCommand {
         }
         for remark in survey.remarks { context.output.warning(remark) }
         let report = StoreReport(survey)
-        let suggestions = try await suggestions(survey, workspace, context)
+        let suggestions = try await suggestions(survey, folders, workspace, context)
         let view = WhyView(context: context, report: report, suggestions: suggestions.lines)
         context.output.render(json: view.json, quiet: report.models.map(\.id)) { view.show() }
     }
 
-    private static func suggestions(_ survey: StoreSurvey, _ workspace: Workspace, _ context: Context)
-        async throws -> StoreSuggestions
-    {
+    private static func suggestions(
+        _ survey: StoreSurvey, _ folders: [String], _ workspace: Workspace, _ context: Context
+    ) async throws -> StoreSuggestions {
         let state = try await workspace.state()
         let protection = try await workspace.protection(for: [])
         let now = context.now
         let trash = Trash(workspace.layout)
         return try await Blocking.run {
             var suggestions = StoreSuggestions()
-            suggestions.add("hub trash empty", frees: try trash.entries().reduce(0) { $0 + $1.size })
-            suggestions.add("hub cache adopt", frees: AdoptionPlan(survey, in: workspace.layout).savedBytes)
+            suggestions.add(
+                "hub trash empty", frees: try trash.entries().reduce(0) { $0 + $1.size }, "deleted already")
+            // The command takes loose files only of folders that it is given.
+            let stores = survey.stores.map(\.store)
+            let known = Set(stores.filter { $0.tool != .files })
+            var adoptions = [("hub cache adopt", known)]
+            for folder in folders {
+                let path = FileSystem.resolved(context.environment.expand(folder))
+                let store = stores.filter { $0.tool == .files && $0.path == path }
+                adoptions.append(("hub cache adopt \(ShellQuoting.word(folder))", Set(store)))
+            }
+            for (command, stores) in adoptions {
+                let plan = AdoptionPlan(survey, in: workspace.layout, from: stores)
+                suggestions.add(command, frees: plan.savedBytes, "copies become one")
+            }
             try suggestions.add(state, protection, now: now)
             return suggestions
         }

@@ -13,7 +13,8 @@ struct WhyView {
             "stores": .array(
                 report.stores.map { line in
                     .object([
-                        "tool": .string(line.store.tool.rawValue), "path": .string(line.store.path),
+                        "tool": .string(line.store.tool.rawValue), "part": line.store.part.map(JSON.string),
+                        "path": .string(line.store.path),
                         "bytes": .int(line.bytes), "models": .int(Int64(line.models)),
                     ])
                 }),
@@ -27,7 +28,13 @@ struct WhyView {
                 }),
             "duplicate_bytes": .int(report.duplicateBytes),
             "suggestions": .array(
-                suggestions.map { .object(["command": .string($0.command), "frees_bytes": .int($0.frees)]) }),
+                suggestions.map { line in
+                    .object([
+                        "command": .string(line.command), "frees_bytes": .int(line.frees),
+                        "reason": .string(line.reason),
+                        "last_used_at": line.lastUsedAt.map { .string(Timestamp.iso8601($0)) },
+                    ])
+                }),
         ]
     }
 
@@ -41,8 +48,17 @@ struct WhyView {
         guard !suggestions.isEmpty else { return }
         output.line()
         output.line(Styled("To free space, the cheapest first:", .strong))
-        var table = Table([.init("COMMAND", least: 16, cut: .middle), .init("FREES", .right)])
-        for line in suggestions { table.add([Styled(line.command, .name), size(line.frees)]) }
+        // A command is never cut: it is there to be copied.
+        var table = Table([
+            .init("COMMAND"), .init("FREES", .right), .init("USED", optional: true), .init("WHY", optional: true),
+        ])
+        for line in suggestions {
+            table.add([
+                Styled(line.command, .name), size(line.frees),
+                Styled(line.lastUsedAt.map { Humanize.age(of: $0, now: context.now) } ?? "", .faint),
+                Styled(line.reason),
+            ])
+        }
         output.table(table)
     }
 
@@ -56,9 +72,10 @@ struct WhyView {
         let bar = Bar(isUnicode: context.isUnicode)
         for line in report.stores {
             let share = report.bytes > 0 ? Double(line.bytes) / Double(report.bytes) : 0
+            let isPart = line.store.part != nil && line.models == 0
             table.add([
-                Styled(line.store.tool.rawValue), size(line.bytes), Styled(bar(share), .faint),
-                Styled(Humanize.grouped(line.models)), Styled(line.store.path, .faint),
+                Styled(line.store.part ?? line.store.tool.rawValue), size(line.bytes), Styled(bar(share), .faint),
+                Styled(isPart ? "" : Humanize.grouped(line.models)), Styled(line.store.path, .faint),
             ])
         }
         output.table(table)
