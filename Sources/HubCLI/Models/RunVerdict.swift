@@ -39,17 +39,8 @@ struct RunVerdict: Sendable, Hashable {
 
     /// Two digits are more than such an estimate is good for: `35`, `350`, `3.5`, `0.35`.
     static func rounded(_ rate: Double) -> String {
-        guard rate.isFinite, rate > 0 else { return "0" }
-        switch rate {
-        case 100...: return Humanize.grouped(Int(min(rate, 1e9) / 10) * 10)
-        case 10...: return "\(Int(rate.rounded()))"
-        case 1...:
-            let tenths = Int((rate * 10).rounded())
-            return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
-        default:
-            let hundredths = max(1, Int((rate * 100).rounded()))
-            return hundredths >= 100 ? "1" : "0.\(hundredths < 10 ? "0" : "")\(hundredths)"
-        }
+        guard rate.isFinite, rate >= 100 else { return Humanize.perSecond(rate) }
+        return Humanize.grouped(Int(min(rate, 1e9) / 10) * 10)
     }
 
     init(obstacles: [RunObstacle]) { self.obstacles = obstacles }

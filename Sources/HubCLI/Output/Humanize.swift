@@ -23,7 +23,16 @@ enum Humanize {
 
     /// A rate per second: `1,980`, `35`, `3.5`, `0.35`.
     static func perSecond(_ rate: Double) -> String {
-        rate >= 9.95 && rate < 1e15 ? grouped(Int(rate.rounded())) : RunVerdict.rounded(rate)
+        guard rate.isFinite, rate > 0 else { return "0" }
+        switch rate {
+        case 10...: return grouped(Int(min(rate, 1e15).rounded()))
+        case 1...:
+            let tenths = Int((rate * 10).rounded())
+            return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+        default:
+            let hundredths = max(1, Int((rate * 100).rounded()))
+            return hundredths >= 100 ? "1" : "0.\(hundredths < 10 ? "0" : "")\(hundredths)"
+        }
     }
 
     /// `1 file`, `1,200 files`.

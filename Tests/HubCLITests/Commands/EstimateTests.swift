@@ -185,7 +185,7 @@ import Testing
         #expect(text.output.firstMatch(of: /\n  disk        .* free, .* PB more needed\n/) != nil)
         #expect(text.output.contains("\n  memory      needs about 1.4 PB (weights + 20%); this machine has "))
         let info = try await stage.run("info", "org/a")
-        #expect(info.output.contains("\n  weights     safetensors, 1 file, 1.1 PB, too large for the memory\n"))
+        #expect(info.output.contains("\nsafetensors      1  1.1 PB  no, needs 1.4 PB\n"))
         #expect(info.output.contains("  to fetch    1.1 PB, does not fit on the disk: "))
         #expect(!FileSystem.exists(stage.cache))
     }
