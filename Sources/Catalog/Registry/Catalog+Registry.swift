@@ -68,7 +68,7 @@ extension Catalog {
         }
     }
 
-    private static func size(of entry: RegistryEntry, _ connection: Connection) throws -> EntrySize? {
+    private static func size(of entry: RegistryEntry, _ connection: CatalogConnection) throws -> EntrySize? {
         let known = try ModelRow.find(Repository(.model, entry.repository), connection)
         if let known, let listed = try listedSize(of: entry, known.model, connection) { return .listed(listed) }
         if let estimate = EntrySize(estimating: entry) { return estimate }

@@ -144,7 +144,7 @@ extension JSONObject {
     @Test func aTerminalShowsEachPieceBesideItsID() async throws {
         let result = try await stage.run(
             "tokenize", folder, "Hello", "--color", "never", terminal: .init(.output, columns: 80))
-        let lines = result.terminal.split(separator: "\r\n").map(settled)
+        let lines = result.terminal.split(separator: "\r\n").map { settled(String($0)) }
         #expect(lines.map { $0.trimmed } == ["3 tokens", "ID  PIECE", "44  \"H\"", "414  \"ell\"", "83  \"o\""])
     }
 
