@@ -152,7 +152,7 @@ import Testing
         let before = try place.bytes()
         let error = #expect(throws: AIError.self) { try place.open() }
         #expect(error?.code == .catalogUnusable && error?.context.path == place.path)
-        #expect(error?.isCatalogDamage == true && error?.recoverySuggestion?.contains("--rebuild") == true)
+        #expect(error?.isCatalogDamage == true && error?.recoverySuggestion?.contains("hub doctor rebuild") == true)
         #expect(try place.bytes() == before)
         let rebuilt = try CatalogRebuild.run(place.path) { try $0.remember([try record("org/new")], at: 1) }
         #expect(rebuilt.aside != nil)
