@@ -34,7 +34,7 @@ enum FormerNames {
         "cache adopt": ["undo": .word("unadopt")],
         "cache budget": ["off": .word("off"), "install": .word("install"), "older-than": .flag("unused-for")],
         "gc": ["older-than": .flag("unused-for")],
-        "search": ["max-size": .flag("smaller-than")],
+        "search": ["max-size": .flag("smaller-than"), "open": .flag("ungated")],
         "registry": ["provider": .flag("format"), "size": .flag("size-class")],
         "embed": ["file": .flag("texts")],
         "try": ["file": .flag("gguf")],

@@ -10,6 +10,7 @@ enum SharedFlags {
         detail: "A glob matches names, such as 'org/*'.")
     static let unusedFor = Option.age(
         "unused-for", "only what was not used for this long", detail: "Such as 30d, 2w, 1mo, 1y or 12h; 0d is everything.")
+    static let open = Switch("open", "open the page in the browser of this machine")
     static let trash = Switch(
         "trash", "move to the trash instead of deleting",
         detail: "hub trash restore brings it back; hub trash empty frees the disk.")

@@ -105,16 +105,16 @@ import Testing
         try FileSystem.setMode(program, 0o755)
         let variables = ["PATH": stage.machine("bin") + ":/usr/bin:/bin", "DISPLAY": ":0"]
         let page = "\(stage.hub.endpoint)/datasets/org/rows"
-        let result = try await stage.run("info", "datasets/org/rows", "--web", with: variables)
+        let result = try await stage.run("info", "datasets/org/rows", "--open", with: variables)
         #expect(result.status == 0 && result.output == page + "\n")
         try await eventually("the browser") { FileSystem.exists(seen) }
         #expect(try FileSystem.text(seen) == page + "\n" && stage.hub.requests.isEmpty)
         #if !os(macOS)
-        let none = try await stage.run("info", "org/tiny", "--web")
+        let none = try await stage.run("info", "org/tiny", "--open")
         #expect(none.output == "\(stage.hub.endpoint)/org/tiny\n")
         #expect(none.error.contains("no browser can be started"))
         #endif
-        #expect(try await stage.run("info", "org/tiny", "--web", "--files").status == 2)
+        #expect(try await stage.run("info", "org/tiny", "--open", "--files").status == 2)
     }
 
     @Test func quietPrintsTheId() async throws {

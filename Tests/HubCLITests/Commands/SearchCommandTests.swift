@@ -69,11 +69,11 @@ import Testing
     @Test func filtersNarrowTheAnswer() async throws {
         #expect(try await stage.run("search", "-q", "--task", "text-generation").output == "org/first\n")
         #expect(try await stage.run("search", "-q", "--gated").output == "org/second\n")
-        #expect(try await stage.run("search", "-q", "--open").output == "org/first\n")
+        #expect(try await stage.run("search", "-q", "--ungated").output == "org/first\n")
         #expect(try await stage.run("search", "-q", "--author", "nobody").output == "")
         #expect(try await stage.run("search", "-q", "--tag", "tiny", "--tag", "none").output == "")
-        let both = try await stage.run("search", "--gated", "--open")
-        #expect(both.status == 2 && both.error == "hub: --gated and --open cannot be used together\n")
+        let both = try await stage.run("search", "--gated", "--ungated")
+        #expect(both.status == 2 && both.error == "hub: --gated and --ungated cannot be used together\n")
     }
 
     @Test func theDocumentKeepsToTheContract() async throws {

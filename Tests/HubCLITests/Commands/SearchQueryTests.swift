@@ -99,7 +99,7 @@ import Testing
         try await expect("--capability", "embeddings", find: ["google/tiny", "org/unknown"])
         try await expect("--capability", "code-generation", find: ["Qwen/Qwen3-Coder"])
         try await expect("--capability", "text-generation", find: ["Qwen/Qwen3-Coder"])
-        try await expect("--license", "apache-2.0", "--open", find: ["Qwen/Qwen3-Coder"])
+        try await expect("--license", "apache-2.0", "--ungated", find: ["Qwen/Qwen3-Coder"])
         try await expect("--gated", find: [])
         try await expect("--sort", "size", "--limit", "2", find: coders.reversed())
         try await expect("--sort", "created", "--limit", "1", "google", find: ["google/tiny"])
@@ -269,7 +269,7 @@ import Testing
                 ["--capability", "embedings"],
                 "hub: --capability: invalid value \"embedings\"; did you mean embeddings?\n     it must be one of text-generation, embeddings, transcription, code-generation, reasoning, multimodal, image-generation\n"
             ),
-            (["--gated", "--open"], "hub: --gated and --open cannot be used together\n"),
+            (["--gated", "--ungated"], "hub: --gated and --ungated cannot be used together\n"),
         ] {
             let result = try await RunningProcess.run(
                 BuiltProduct.path(), ["search"] + words, environment: stage.environment)

@@ -10,7 +10,7 @@ extension InfoCommand {
         var refresh: Bool
         var inspect: Bool
         var files: Bool
-        var web: Bool
+        var opensPage: Bool
         /// The context to compute the memory for.
         var contextLength: Int?
 
@@ -19,7 +19,7 @@ extension InfoCommand {
             refresh = arguments[InfoCommand.refresh]
             inspect = arguments[InfoCommand.inspect]
             files = arguments[InfoCommand.files]
-            web = arguments[InfoCommand.web]
+            opensPage = arguments[SharedFlags.open]
             contextLength = arguments[InfoCommand.contextLength]
         }
     }
@@ -28,7 +28,7 @@ extension InfoCommand {
         let reference = try context.reference(request.model)
         let workspace = try await context.workspace()
         let page = "\(workspace.configuration.endpoint.address)/\(reference.repository)"
-        if request.web { return open(page, reference, context) }
+        if request.opensPage { return open(page, reference, context) }
         var facts = ModelFacts(reference: reference, page: page, record: ModelRecord(reference.repository))
         var failure: AIError?
         var isGone = false

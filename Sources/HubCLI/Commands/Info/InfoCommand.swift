@@ -13,7 +13,6 @@ enum InfoCommand {
     static let contextLength = Option.whole(
         "context", in: 1...10_000_000,
         "size of the context in tokens: the memory is computed for it, with --inspect")
-    static let web = Switch("web", "open its page on the Hub in the browser", detail: "Prints the address, too.")
     static let refresh = Switch("refresh", "ask the Hub for the branches and tags again")
 
     static let command = Command(
@@ -29,8 +28,8 @@ enum InfoCommand {
             The memory is the weights plus the KV cache if config.json is cached, otherwise the weights plus 20%.
             """,
         operands: [Operand("REF", .one, .model)],
-        flags: [files.flag, inspect.flag, contextLength.flag, refresh.flag, web.flag],
-        exclusive: [files, inspect, refresh].map { [web.flag.name, $0.flag.name] } + [["web", "context"]],
+        flags: [files.flag, inspect.flag, contextLength.flag, refresh.flag, SharedFlags.open.flag],
+        exclusive: [files, inspect, refresh].map { [SharedFlags.open.flag.name, $0.flag.name] } + [["open", "context"]],
         examples: [
             .init("hub info openai/gpt-oss-20b", "An overview of the model."),
             .init(

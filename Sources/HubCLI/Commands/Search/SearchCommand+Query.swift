@@ -48,7 +48,7 @@ extension SearchCommand {
             query.minimumParameters = arguments[SearchCommand.minParams]?.number
             query.maximumParameters = arguments[SearchCommand.maxParams]?.number
             query.maximumSize = arguments[SearchCommand.smallerThan]?.bytes
-            query.gated = arguments[SearchCommand.gated] ? true : arguments[SearchCommand.open] ? false : nil
+            query.gated = arguments[SearchCommand.gated] ? true : arguments[SearchCommand.ungated] ? false : nil
             query.includesVanished = arguments[SearchCommand.vanished]
             query.sort = arguments[SearchCommand.sort] ?? .relevance
             query.limit = arguments[SearchCommand.limit] ?? query.limit

@@ -40,7 +40,7 @@ enum SearchCommand {
             """
     )
     static let gated = Switch("gated", "only models with terms to accept first")
-    static let open = Switch("open", "only models that anyone can download")
+    static let ungated = Switch("ungated", "only models that anyone can download")
     static let cached = Switch("cached", "only models that are on this machine")
     static let curated = Switch("curated", "only models of the curated list (hub registry)")
     static let vanished = Switch("vanished", "also models that were deleted from the Hub")
@@ -74,10 +74,10 @@ enum SearchCommand {
         operands: [Operand("QUERY", .any, .text)],
         flags: [
             task.flag, capability.flag, library.flag, author.flag, license.flag, tag.flag, format.flag,
-            minParams.flag, maxParams.flag, smallerThan.flag, fits.flag, runs.flag, gated.flag, open.flag, cached.flag,
+            minParams.flag, maxParams.flag, smallerThan.flag, fits.flag, runs.flag, gated.flag, ungated.flag, cached.flag,
             curated.flag, vanished.flag, sort.flag, limit.flag,
         ],
-        exclusive: [["gated", "open"]],
+        exclusive: [["gated", "ungated"]],
         listKey: "models",
         examples: [
             .init(

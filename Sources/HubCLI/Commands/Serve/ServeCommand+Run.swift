@@ -66,23 +66,14 @@ extension ServeCommand {
                         page?.place.log.add(answered)
                     }, handler: door)
             }
-            let server =
-                if let port = request.port {
-                    try advising("--port 0 takes a port that is free", where: port == 0 ? nil : .ioError) {
-                        try listen(port)
-                    }
-                } else {
-                    try onUsualPort(context, listen)
-                }
+            let server = try onPort(request.port, context, listen)
             let second = try setup.began(server, log)
             try ServerRevival.prepare(server.descriptor)
             return (server, second)
         }
         if left == nil {
             try say(server, setup, hasPage: page != nil, output)
-            if request.opensPage, !Browser.open("\(clientAddress(server))/", context.environment) {
-                output.warning("no browser can be opened from here")
-            }
+            if request.opensPage { openPage(server, context) }
         } else {
             // The address was said before.
             output.note("serving again (crash \(ServerRevival.crashes) within a minute; the sixth ends the server)")
@@ -99,10 +90,20 @@ extension ServeCommand {
         }
     }
 
-    /// Listens on the usual port, or where it is taken on one that is free.
-    private static func onUsualPort(
-        _ context: Context, _ listen: (UInt16) throws -> HubServer
+    private static func openPage(_ server: HubServer, _ context: Context) {
+        guard !Browser.open("\(clientAddress(server))/", context.environment) else { return }
+        context.output.warning("no browser can be opened from here")
+    }
+
+    /// Listens on the port that was asked for; else on the usual one, or where it is taken on one that is free.
+    private static func onPort(
+        _ asked: UInt16?, _ context: Context, _ listen: (UInt16) throws -> HubServer
     ) throws -> HubServer {
+        if let asked {
+            return try advising("--port 0 takes a port that is free", where: asked == 0 ? nil : .ioError) {
+                try listen(asked)
+            }
+        }
         let port = try usualPort(context.environment)
         do { return try listen(port) } catch let error as AIError where error.code == .ioError && port != 0 {
             let server = try listen(0)

@@ -48,8 +48,6 @@ enum ServeCommand {
     /// What is served. Several go together on one port.
     enum Part: String, Sendable, CaseIterable { case mirror, api, page }
 
-    static let open = Switch("open", "open the page in the browser of this machine")
-
     private static let listening = [
         host.flag, port.flag, allowHost.flag, trustProxy.flag, log.flag, logFormat.flag, grace.flag,
     ]
@@ -60,7 +58,7 @@ enum ServeCommand {
         return Command(
             name: name, doc: doc,
             operands: others.isEmpty ? [] : [Operand(others.joined(separator: "|"), .any, .choice(others))],
-            flags: listening + [open.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag] + apiFlags,
+            flags: listening + [SharedFlags.open.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag] + apiFlags,
             exclusive: [["exact", "fast"]],
             run: { context, arguments in
                 var all = Set(parts)
@@ -174,7 +172,7 @@ enum ServeCommand {
             hasPage = parts.contains(.page)
             host = arguments[ServeCommand.host] ?? "127.0.0.1"
             port = arguments[ServeCommand.port].map { UInt16($0) }
-            opensPage = arguments[ServeCommand.open]
+            opensPage = arguments[SharedFlags.open]
             if opensPage, !hasPage {
                 throw AIError(.invalidInput, "--open is about the page", advice: "write hub serve page, or all")
             }
