@@ -38,6 +38,39 @@ import Testing
         #expect(try await chat.end().status == 0)
     }
 
+    /// A terminal marks what is pasted; a line end in it ends no message.
+    @Test func aPastedTextIsOneMessage() async throws {
+        let chat = try await chat()
+        chat.process.write("\u{1B}[200~def f():\r\treturn 1\r\u{1B}[201~")
+        try await chat.process.wait(forText: "return 1")
+        try await chat.say("")
+        #expect(said == ["def f():\n return 1\n"])
+        chat.process.write("before \u{1B}[200~a[2]\u{1B}[201~")
+        try await chat.process.wait(forText: "a[2]")
+        try await chat.say(" after")
+        #expect(said.last == "before a[2] after")
+        #expect(try await chat.end().terminal.contains("\u{1B}[?2004l"))
+    }
+
+    /// ^C at a question is a no, and what is typed next is a message.
+    @Test func aQuestionEndsWithCtrlC() async throws {
+        let file = try place.write("notes.txt", Array("blue".utf8))
+        let chat = try await chat()
+        chat.process.write("What is in @\(file)?\n")
+        try await chat.process.wait(forText: "[y/N]")
+        chat.process.interrupt()
+        try await chat.process.wait(forText: "nothing was sent")
+        try await chat.prompt()
+        try await chat.say("y")
+        #expect(said == ["y"])
+        #expect(try await chat.end().status == 0)
+    }
+
+    @Test func theFirstLineSaysWhoAnswers() async throws {
+        let chat = try await chat()
+        #expect(try await chat.end().terminal.contains("\(RemoteStage.chat) answers at hf\r\n"))
+    }
+
     @Test func aFileIsNamedByItsMark() async throws {
         let file = try place.write("notes.txt", Array("blue".utf8))
         let chat = try await chat()

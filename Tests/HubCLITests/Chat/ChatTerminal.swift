@@ -30,9 +30,9 @@ struct ChatTerminal {
             return $0
         }
         _ = try await process.waitForTerminal("prompt \(wanted)") { bytes in
-            // A line that is drawn again begins behind a carriage return alone.
+            // A line that is drawn again begins behind a carriage return alone. Bracketed paste begins with each line.
             let lines = bytes.split(separator: UInt8(ascii: "\n"))
-            return lines.filter { $0.starts(with: "> ".utf8) }.count >= wanted ? true : nil
+            return lines.filter { $0.starts(with: "\u{1B}[?2004h> ".utf8) }.count >= wanted ? true : nil
         }
     }
 

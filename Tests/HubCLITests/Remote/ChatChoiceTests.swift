@@ -97,6 +97,45 @@ import Testing
         #expect(remote["provider"]?.string == "hf:together")
     }
 
+    /// A Hub with a model that runs here.
+    private func hubWithAModel() throws -> Stage {
+        try Stage { root in
+            let folder = root("org/talker")
+            try FileSystem.createDirectories(folder)
+            for name in try FileSystem.entries(Fixtures.path("tiny-shakespeare")) ?? [] {
+                try FileSystem.replace(Path.join(folder, name), with: Fixtures.bytes("tiny-shakespeare/\(name)"))
+            }
+        }
+    }
+
+    /// One line to a conversation: what is not here is fetched after its size and one question.
+    @Test func aModelIsFetchedAfterAYes() async throws {
+        let stage = try hubWithAModel()
+        let words = "exec env HUB_THREADS=1 \"$hub\" chat org/talker Hi --max-tokens 2"
+        let no = try stage.shell(words, terminal: .init(columns: 200))
+        try await no.wait(forText: "Fetch it? [y/N] ")
+        no.write("n\n")
+        let refused = try await no.wait()
+        #expect(refused.status == 3 && refused.terminal.contains("org/talker is not downloaded yet: 2.3 MB"))
+        let yes = try stage.shell(words, terminal: .init(columns: 200))
+        try await yes.wait(forText: "Fetch it? [y/N] ")
+        yes.write("y\n")
+        let answered = try await yes.wait()
+        #expect(answered.status == 0 && answered.terminal.contains("the answer was cut at --max-tokens, 2"))
+        let listed = try await stage.run("chat")
+        #expect(listed.status == 2 && listed.error.contains("models here that talk, the last used first:\n"))
+        #expect(listed.error.contains("hub chat org/talker\n"))
+    }
+
+    @Test func aScriptFetchesWithYes() async throws {
+        let stage = try hubWithAModel()
+        let refused = try await stage.run("chat", "org/talker", "Hi")
+        #expect(refused.status == 2 && refused.error.contains("--yes fetches it to this machine"), "\(refused.error)")
+        let result = try await stage.run("chat", "org/talker", "Hi", "--yes", "--max-tokens", "2", "--json")
+        let document = try result.document()
+        #expect(result.status == 0 && document["provider"]?.string == "local")
+    }
+
     @Test func withoutATokenTheReasonIsSaid() async throws {
         let stage = try RemoteStage()
         let result = try await stage.run(
