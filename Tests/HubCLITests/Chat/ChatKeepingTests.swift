@@ -135,8 +135,8 @@ import Testing
         ]
         try FileSystem.createDirectories(stage.machine("state"))
         try archive().keep(&kept, at: 3)
-        // Nobody named a provider, and --yes does not either.
-        let unnamed = try await stage.run(["chat", "--continue", "Two", "--yes"], with: remote.variables)
+        // Nobody named a provider.
+        let unnamed = try await stage.run(["chat", "--continue", "Two"], with: remote.variables)
         #expect(unnamed.status == 2 && unnamed.error.contains("nothing is sent to a provider that was not named"))
         let words = ["chat", "--continue", "--provider", "hf", "Two"]
         let refused = try await stage.run(words, with: remote.variables)

@@ -38,7 +38,7 @@ import Testing
     /// It was the largest of all that fit, whatever the model was for.
     @Test func whatIsAdvisedInsteadIsSmallAndForTheSame() async throws {
         let cases: [(task: String?, type: String, advised: String?)] = [
-            ("text-generation", "xlstm", "qwen3-1.7b"), ("feature-extraction", "xlstm", "nomic-embed"),
+            ("text-generation", "xlstm", "qwen3-1.7b"), ("feature-extraction", "xlstm", "qwen3-embedding-0.6b"),
             ("automatic-speech-recognition", "whisper", nil), (nil, "whisper", nil),
             ("object-detection", "detr", nil),
         ]

@@ -140,7 +140,9 @@ import Testing
         let stage = try RemoteStage()
         let result = try await stage.run(
             "chat", RemoteStage.chat, "Hi", with: ["HF_TOKEN": ""], terminal: .init(columns: 300))
-        #expect(result.status == 4 && result.terminal.contains("there is no token for the Hub's providers"))
+        #expect(
+            result.status == 4 && result.terminal.contains("there is no token for the Hub's providers"),
+            "\(result.terminal)")
         let script = try await stage.run("chat", RemoteStage.chat, "Hi", with: ["HF_TOKEN": ""])
         #expect(script.status == 2 && script.output.isEmpty)
         #expect(stage.calls.isEmpty)

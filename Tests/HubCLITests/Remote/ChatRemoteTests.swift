@@ -135,7 +135,7 @@ import Testing
         let stage = try RemoteStage.chatting { _ in .chunks([piece("Half", reason: "length")]) }
         let result = try await stage.run("chat", RemoteStage.chat, "Hi", "--provider", "hf", "--max-tokens", "1")
         #expect(result.status == 0 && result.output == "Half\n")
-        #expect(result.error == "hub: the answer was cut: --max-tokens, or the context is full\n")
+        #expect(result.error == "hub: the answer was cut: it reached --max-tokens, or the provider's limit\n")
         #expect(stage.calls[0].json["max_tokens"]?.int == 1)
         let odd = try RemoteStage.chatting { _ in .chunks([piece("A", reason: "made_up")]) }
         let document = try await odd.run("chat", RemoteStage.chat, "Hi", "--provider", "hf", "--json").document()

@@ -65,7 +65,7 @@ import Testing
         let stage = try RemoteStage()
         let none = try await stage.run("embed", Self.model)
         #expect(none.status == 2 && none.error.contains("there is no text to embed"))
-        let unnamed = try await stage.run("embed", Self.model, "x", "--yes")
+        let unnamed = try await stage.run("embed", Self.model, "x")
         #expect(unnamed.status == 2 && unnamed.error.contains("nothing is sent to a provider that was not named"))
         let threads = try await stage.run("embed", Self.model, "x", "--provider", "hf", "--threads", "2")
         #expect(threads.status == 2 && threads.error.contains("--threads is about computing"))

@@ -17,10 +17,10 @@ import Testing
 
     /// What a person sees of the three models.
     private static let rows = """
-        NAME    REFS    SIZE   FREES  USED  ADDED
-        > [ ] org/m1  main  1.0 kB  1.0 kB    4w     4w
-          [ ] org/m2  main  1.0 kB  1.0 kB    3w     3w
-          [ ] org/m3  main  1.0 kB  1.0 kB    1w     1w
+        NAME    REFS    SIZE   FREES  USED         ADDED
+        > [ ] org/m1  main  1.0 kB  1.0 kB  4 weeks ago  4 weeks ago
+          [ ] org/m2  main  1.0 kB  1.0 kB  3 weeks ago  3 weeks ago
+          [ ] org/m3  main  1.0 kB  1.0 kB  1 week ago   1 week ago
         """
 
     /// The list, and the terminal's mode before there was one.

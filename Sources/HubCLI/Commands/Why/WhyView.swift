@@ -49,6 +49,14 @@ struct WhyView {
         output.line()
         output.line(Styled("To free space, the cheapest first:", .strong))
         // A command is never cut: it is there to be copied.
+        let widest = suggestions.map { DisplayWidth.of($0.command) }.max() ?? 0
+        if let width = output.settings.width, widest + 10 > width {
+            for line in suggestions {
+                output.row(Styled(line.command, .name))
+                output.line(Styled("    \(ByteCount(line.frees)), \(line.reason)", .faint))
+            }
+            return
+        }
         var table = Table([
             .init("COMMAND"), .init("FREES", .right), .init("USED", optional: true), .init("WHY", optional: true),
         ])
