@@ -16,8 +16,10 @@ struct NameSuggestion: Sendable {
             let workspace = try? await context.workspace(tellsFault: false)
         else { return error }
         // A command that only uses the cache must not suggest models that are not cached.
-        let catalog = error.code == .repositoryNotFound ? workspace.catalog : nil
-        let near = await Blocking.run { Self.nearest(to: meant, in: workspace.layout, catalog) }
+        let onlyCached = error.code != .repositoryNotFound
+        let near = await Blocking.run {
+            Self.nearest(to: meant, in: workspace.layout, workspace.catalog, onlyCached: onlyCached)
+        }
         guard let near else { return error }
         var advised = error
         // Beside another name, advice to download the one that was typed would be a second answer.
@@ -35,9 +37,9 @@ struct NameSuggestion: Sendable {
     }
 
     /// A sentence about the nearest name.
-    private static func nearest(to repository: Repository, in layout: CacheLayout, _ catalog: Catalog?)
-        -> String?
-    {
+    private static func nearest(
+        to repository: Repository, in layout: CacheLayout, _ catalog: Catalog?, onlyCached: Bool
+    ) -> String? {
         let folders = ((try? FileSystem.entries(layout.root)) ?? nil) ?? []
         let cached = folders.compactMap { Repository(folderName: $0) }.filter { $0.kind == repository.kind }
         // It is here, so something else is wrong.
@@ -45,11 +47,11 @@ struct NameSuggestion: Sendable {
         let name = repository.id.name
         if repository.kind == .model, repository.id.owner == nil {
             let entries = ((try? ModelRegistry(catalog: catalog)) ?? nil)?.entries ?? []
-            let usable = entries.filter { catalog != nil || cached.contains(Repository(.model, $0.repository)) }
+            let usable = entries.filter { !onlyCached || cached.contains(Repository(.model, $0.repository)) }
             if let alias = NearestName.of(name, among: usable.map(\.alias)) { return "did you mean \(alias)?" }
         }
         var names = cached.map(\.id.name)
-        if let catalog {
+        if let catalog, !onlyCached {
             var texts = [name, Path.name(name)]
             texts += (try? catalog.suggestions(for: name, kind: repository.kind, limit: 4)) ?? []
             for text in texts {

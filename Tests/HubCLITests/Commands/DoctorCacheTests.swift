@@ -93,7 +93,7 @@ import Testing
         try FileSystem.createDirectories(snapshot)
         try FileSystem.replace(Path.join(snapshot, "a.bin"), with: [1, 2])
         let table = try await stage.run("ls", "--cache-dir", cache)
-        #expect(settled(table.output).contains("org/one  2 B  2 B  11111111  unknown  AGE\n"))
+        #expect(settled(table.output).contains("org/one  2 B  2 B  unknown  11111111  AGE\n"))
         #expect(table.error.contains("noatime"))
         let model = try await stage.run("ls", "--json", "--cache-dir", cache).document().objects("models").first
         #expect(model?["id"]?.string == "org/one" && model?["last_used_at"] == nil)

@@ -111,7 +111,7 @@ import Testing
         let terminal = try await screen.wait("the list again") {
             $0.showsAlternate && $0.lines.last?.hasPrefix("space mark") == true
         }
-        #expect(terminal.lines[4] == "> [x] org/m2  main  1.0 kB  1.0 kB    3w     3w")
+        #expect(terminal.lines[4] == "> [x] org/m2  main  1.0 kB  1.0 kB  3 weeks ago")
         #expect(screen.process.terminalEchoes == false)
         screen.process.write("q")
         try await screen.process.wait(forText: "ended 0")
