@@ -49,7 +49,8 @@ enum Stores {
             Contest(
                 work: "where \(size) are, for the first time", measures: [.wall, .memory],
                 bars: [Bar(.wall, .share(1.2), beside: "du")], warmUps: 1,
-                ours: Contestant(name: "hub cache du", command: command, prepare: { try Sandbox.remove(box.state) }),
+                ours: Contestant(
+                    name: "hub cache du", command: command, prepare: { try Sandbox.remove(box.state) }),
                 peers: [.present(du)]),
             Contest(
                 work: "where \(size) are, again", measures: [.wall], bars: [Bar(.wall, .most(0.3), beside: "du")],

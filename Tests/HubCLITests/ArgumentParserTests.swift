@@ -194,7 +194,8 @@ import Testing
 
     @Test(arguments: [
         ("list", "hub ls"), ("LIST", "hub ls"), ("download org/model", "hub pull"), ("login", "hub auth login"),
-        ("whoami", "hub auth whoami"), ("remove x", "hub rm"), ("delete", "hub rm"), ("run gpt2", "hub chat, or hub try for a test"),
+        ("whoami", "hub auth whoami"), ("remove x", "hub rm"), ("delete", "hub rm"),
+        ("run gpt2", "hub chat, or hub try for a test"),
         ("du", "hub cache du"), ("cache ls", "hub ls"), ("cache --json ls", "hub ls"), ("cache rm x", "hub rm"),
         ("cache prune", "hub gc"), ("models ls", "hub ls, or hub search for models on the Hub"),
         ("update", "hub outdated"), ("prune", "hub gc"), ("install x", "hub pull"), ("scan-cache", "hub ls"),

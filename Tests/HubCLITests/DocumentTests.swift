@@ -31,7 +31,8 @@ import Testing
             let start = words.first == "$" ? 1 : 0
             guard words.count > start + 1, words[start] == "hub" else { continue }
             let stops: Set = ["|", ">", "<", "&&", "||", "#", ";", "\\"]
-            found.append(words[(start + 1)...].prefix { !stops.contains($0) }.map { $0.filter { !"'\"()`;".contains($0) } })
+            found.append(
+                words[(start + 1)...].prefix { !stops.contains($0) }.map { $0.filter { !"'\"()`;".contains($0) } })
         }
         return found
     }
@@ -45,7 +46,8 @@ import Testing
                 #expect(outcome.notes.isEmpty, "\(name): hub \(words.joined(separator: " ")): \(outcome.notes)")
                 let fault = outcome.fault?.message ?? ""
                 #expect(
-                    !fault.contains("unknown") && !fault.contains("is not a flag") && !fault.contains("does not know"),
+                    !fault.contains("unknown") && !fault.contains("is not a flag")
+                        && !fault.contains("does not know"),
                     "\(name): hub \(words.joined(separator: " ")): \(fault)")
             }
         }
@@ -65,7 +67,8 @@ import Testing
     @Test func theGuideHasEveryCommand() throws {
         let guide = try #require(try Self.documents().first { $0.name == "docs/guide/commands.md" }).text
         for command in CommandTable.all {
-            #expect(guide.contains("`hub \(command.name)") || guide.contains("`\(command.name)`"), "\(command.name)")
+            #expect(
+                guide.contains("`hub \(command.name)") || guide.contains("`\(command.name)`"), "\(command.name)")
         }
     }
 }

@@ -18,10 +18,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("lock --check --upstream", "lock check"), ("lock org/m --update", "lock update"), ("lock --key", "lock key"),
+        ("lock --check --upstream", "lock check"), ("lock org/m --update", "lock update"),
+        ("lock --key", "lock key"),
         ("lock org/m", "lock write"), ("doctor --fix", "doctor fix"), ("doctor --rebuild", "doctor rebuild"),
         ("serve --mirror --port 1", "serve mirror"), ("serve --all", "serve all"), ("auth list", "auth ls"),
-        ("adopt --undo", "cache unadopt"), ("budget 3GB --install", "cache budget"), ("budget --off", "cache budget"),
+        ("adopt --undo", "cache unadopt"), ("budget 3GB --install", "cache budget"),
+        ("budget --off", "cache budget"),
     ]) func aWordStandsForAFormerFlag(_ typed: String, _ now: String) {
         let outcome = ArgumentParser.parse(typed.split(separator: " ").map(String.init))
         #expect(outcome.fault == nil && outcome.command?.name == now && !outcome.notes.isEmpty)
@@ -52,7 +54,8 @@ import Testing
         for (name, flags) in FormerNames.flags {
             let leaves = CommandTable.all.flatMap(\.leaves).filter { "\($0.name) ".hasPrefix("\(name) ") }
             for (former, successor) in flags {
-                #expect(!leaves.contains { $0.flag(named: former).map { !$0.isHidden } ?? false && name != "registry" })
+                #expect(
+                    !leaves.contains { $0.flag(named: former).map { !$0.isHidden } ?? false && name != "registry" })
                 switch successor {
                 case .flag(let now): #expect(leaves.contains { $0.flag(named: now) != nil }, "\(name) \(now)")
                 case .word: break
@@ -72,7 +75,8 @@ import Testing
     @Test func aFormerFlagOfTryNamesItsCommand() {
         let outcome = ArgumentParser.parse(["try", "m", "--query", "q", "--texts", "f"])
         #expect(outcome.fault == nil)
-        #expect(outcome.notes == ["--query is hub rank now", "--texts is hub embed --texts or hub rank --texts now"])
+        #expect(
+            outcome.notes == ["--query is hub rank now", "--texts is hub embed --texts or hub rank --texts now"])
     }
 
     @Test(arguments: [

@@ -101,7 +101,8 @@ package final class ArchiveImport: @unchecked Sendable {
             delta == nil
                 ? "\(reader.name.printable) leaves out \(file.path.printable), and the cache does not have it"
                 : "\(reader.name.printable) has only the changes of \(file.path.printable), and the cache does not have what was changed",
-            advice: "export again with --since and this machine's hub cache inventory", context: .init(path: file.path))
+            advice: "export again with --since and this machine's hub cache inventory",
+            context: .init(path: file.path))
     }
 
     /// Reads and proves all contents, and gives them their names.

@@ -132,7 +132,8 @@ package struct CacheContents: Sendable {
         let found = try? JSONCursor.read(bytes) { document in Self.digests(in: document) }
         guard let found = found ?? nil else {
             throw AIError(
-                .invalidInput, "\(path.printable) is not what hub cache inventory prints", context: .init(path: path))
+                .invalidInput, "\(path.printable) is not what hub cache inventory prints",
+                context: .init(path: path))
         }
         guard !found.contains("") else {
             throw AIError(.invalidInput, "\(path.printable): a blob has no sha256", context: .init(path: path))

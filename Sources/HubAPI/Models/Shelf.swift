@@ -179,7 +179,9 @@ package final class Shelf: Sendable {
 
     /// The names of the models that generate texts and run here, in the order of their names.
     package func talking() async throws -> [(name: String, repository: Repository)] {
-        try await models().filter { ModelKind.task(of: $0) == ModelTask.textGeneration.rawValue }.map { ($0.id, $0.reference.repository) }
+        try await models().filter { ModelKind.task(of: $0) == ModelTask.textGeneration.rawValue }.map {
+            ($0.id, $0.reference.repository)
+        }
     }
 
     private func isKnown(_ repository: Repository) -> Bool {

@@ -103,7 +103,8 @@ struct ArgumentParser {
             outcome.command = usual
             outcome.arguments.operands.append(word)
         } else if let unnamed = FormerNames.unnamed[parent.name] {
-            outcome.notes.append("hub \(parent.name) \(word.printable) is hub \(parent.name) \(unnamed) \(word.printable) now")
+            outcome.notes.append(
+                "hub \(parent.name) \(word.printable) is hub \(parent.name) \(unnamed) \(word.printable) now")
             outcome.command = parent.subcommands.first { $0.word == unnamed }
             outcome.arguments.operands.append(word)
         } else {
@@ -145,7 +146,8 @@ struct ArgumentParser {
         if command.operands.contains(where: { $0.kind.takes(word) }) {
             outcome.arguments.operands.append(word)
         } else if let parent, let sibling = parent.subcommands.first(where: { $0.word == word }) {
-            let isOpen = command.name == parent.name || command.isUsual || FormerNames.flags[command.name] != nil
+            let isOpen =
+                command.name == parent.name || command.isUsual || FormerNames.flags[command.name] != nil
                 || command.word == FormerNames.unnamed[parent.name]
             guard isOpen || command.name == sibling.name else {
                 throw AIError(
@@ -264,7 +266,8 @@ struct ArgumentParser {
         return AIError(
             .invalidInput, "unknown flag \(spelled.printable)",
             advice: OtherTools.advice(onFlag: name) ?? nearest.map { "did you mean: --\($0)" }
-                ?? "\(command.map { "hub \($0.name)" } ?? "hub") --help lists the flags; put -- before a value that starts with -")
+                ?? "\(command.map { "hub \($0.name)" } ?? "hub") --help lists the flags; put -- before a value that starts with -"
+        )
     }
 
     private mutating func checkWhole() throws(AIError) {
@@ -331,7 +334,8 @@ extension Command {
         let choice = "it takes \(words.joined(separator: ", "))"
         return AIError(
             .invalidInput,
-            refusalOfMore == nil ? "hub \(name) does not know \"\(word.printable)\"" : "hub \(name) does not know this word",
+            refusalOfMore == nil
+                ? "hub \(name) does not know \"\(word.printable)\"" : "hub \(name) does not know this word",
             advice: OtherTools.advice(onPair: "\(name) \(word)")
                 ?? NearestName.of(word, among: words).map { "did you mean: hub \(name) \($0)" }
                 ?? refusalOfMore?.specificAdvice.map { "\(choice)\n\($0)" } ?? choice)

@@ -9,7 +9,8 @@ enum SharedFlags {
         "keep", "REF|GLOB", kind: .model, repeats: true, "never delete this model or revision",
         detail: "A glob matches names, such as 'org/*'.")
     static let unusedFor = Option.age(
-        "unused-for", "only what was not used for this long", detail: "Such as 30d, 2w, 1mo, 1y or 12h; 0d is everything.")
+        "unused-for", "only what was not used for this long",
+        detail: "Such as 30d, 2w, 1mo, 1y or 12h; 0d is everything.")
     static let open = Switch("open", "open the page in the browser of this machine")
     static let trash = Switch(
         "trash", "move to the trash instead of deleting",

@@ -174,7 +174,10 @@ extension ChatSession {
         let reused = last.reusedTokens.map { ", \($0) of them reused" } ?? ""
         output.fact("prompt", last.promptTokens.map { counted($0) + reused })
         output.fact(
-            "answer", last.answerTokens.map { "\(counted($0)), \(Humanize.grouped(Int(last.tokensPerSecond.rounded()))) tokens/s" })
+            "answer",
+            last.answerTokens.map {
+                "\(counted($0)), \(Humanize.grouped(Int(last.tokensPerSecond.rounded()))) tokens/s"
+            })
         output.fact("first", last.ttftSeconds.map { "after \(Int(($0 * 1000).rounded())) ms" })
         output.fact("guessed", last.draftedTokens > 0 ? "\(last.draftedTokens), \(last.acceptedTokens) right" : "")
         output.fact("served by", last.servedBy)
@@ -183,6 +186,7 @@ extension ChatSession {
             let positions = await conversation.speaker.context
         else { return }
         // The last token of the answer was not read back.
-        output.fact("context", "\(Humanize.grouped(prompt + max(0, answer - 1))) of \(Humanize.grouped(positions)) tokens")
+        output.fact(
+            "context", "\(Humanize.grouped(prompt + max(0, answer - 1))) of \(Humanize.grouped(positions)) tokens")
     }
 }

@@ -133,7 +133,11 @@ struct ChatSession {
         stop.withLock { $0 = { work.cancel() } }
         defer { stop.withLock { $0 = nil } }
         do {
-            return try await withTaskCancellationHandler { try await work.value } onCancel: { work.cancel() }
+            return try await withTaskCancellationHandler {
+                try await work.value
+            } onCancel: {
+                work.cancel()
+            }
         } catch {
             try Task.checkCancellation()
             guard AIError.wrapping(error).code == .cancelled else { throw error }

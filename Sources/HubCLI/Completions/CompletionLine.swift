@@ -59,9 +59,11 @@ struct CompletionLine {
 
     private mutating func take(operand word: String, _ commands: [Command]) {
         guard let family = command else {
-            command = commands.first { $0.name == word } ?? FormerNames.commands[word].flatMap { words in
-                commands.flatMap(\.subcommands).first { $0.name == words.joined(separator: " ") }
-            }
+            command =
+                commands.first { $0.name == word }
+                ?? FormerNames.commands[word].flatMap { words in
+                    commands.flatMap(\.subcommands).first { $0.name == words.joined(separator: " ") }
+                }
             return
         }
         guard !family.subcommands.isEmpty else { return operands.append(word) }

@@ -20,7 +20,8 @@ import Testing
 
     /// 50 was surely meant as GB; taken as bytes it would empty the cache.
     @Test(arguments: [
-        ["gc", "--max-size", "50", "--yes"], ["search", "--smaller-than", "50"], ["search", "--fits=50"], ["ls", "--larger-than", "50"],
+        ["gc", "--max-size", "50", "--yes"], ["search", "--smaller-than", "50"], ["search", "--fits=50"],
+        ["ls", "--larger-than", "50"],
     ])
     func aSizeWithoutAUnitIsRefused(words: [String]) async throws {
         let result = try await Stage().run(words)

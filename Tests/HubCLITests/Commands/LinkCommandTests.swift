@@ -124,7 +124,8 @@ import Testing
         #expect(try FileSystem.contents(Path.join(stores.lmStudio, "org/one-GGUF/one-Q4_K_M.gguf")) == Self.small)
         try FileSystem.createDirectories(stores.llamaCpp)
         let path = Path.join(stores.llamaCpp, "org_one-GGUF_one-Q8_0.gguf")
-        #expect(try await stage.run("cache", "link", "llama.cpp", "org/one-GGUF:one-Q8_0.gguf").output == "\(path)\n")
+        #expect(
+            try await stage.run("cache", "link", "llama.cpp", "org/one-GGUF:one-Q8_0.gguf").output == "\(path)\n")
         #expect(try FileSystem.contents(path) == Self.large)
         // Other content under the name stays.
         try FileSystem.replace(path, with: Self.small)

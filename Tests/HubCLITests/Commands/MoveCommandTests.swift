@@ -170,7 +170,8 @@ import Testing
         }
         #expect(try stage.listing(taken) == ["mine"] && FileSystem.linkText(stage.cache) == nil)
         #expect(
-            try await stage.run("cache", "mv", stage.machine("x"), "--yes", with: ["HF_HUB_CACHE": "/nowhere"]).status == 3)
+            try await stage.run("cache", "mv", stage.machine("x"), "--yes", with: ["HF_HUB_CACHE": "/nowhere"])
+                .status == 3)
     }
 
     #if os(Linux)

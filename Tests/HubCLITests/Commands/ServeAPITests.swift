@@ -96,7 +96,8 @@ import Testing
     @Test func whatDoesNotGoTogetherIsExit2() async throws {
         let stage = try Stage()
         let cases: [([String], String)] = [
-            (["--idle", "1m"], "--idle is not a flag of hub serve hub"), (["page", "--idle", "1m"], "--idle is about the API"),
+            (["--idle", "1m"], "--idle is not a flag of hub serve hub"),
+            (["page", "--idle", "1m"], "--idle is about the API"),
             (["api", "models"], "hub serve api does not know \"models\""),
             (["api", "--host", "0.0.0.0"], "0.0.0.0 can be reached by others, and the API has no key"),
             (["api", "--ttl", "1m"], "--ttl is about the mirror"),

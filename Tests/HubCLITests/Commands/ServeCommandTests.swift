@@ -39,7 +39,8 @@ import Testing
         #expect(other != address)
         second.interrupt()
         #expect(
-            try await second.wait().error.hasPrefix("hub: port \(port) is taken; this server has port \(otherPort)\n"))
+            try await second.wait().error.hasPrefix(
+                "hub: port \(port) is taken; this server has port \(otherPort)\n"))
         first.interrupt()
         _ = try await first.wait()
         let third = try stage.start(["serve", stage.root.path], with: ["HUB_SERVE_PORT": port])

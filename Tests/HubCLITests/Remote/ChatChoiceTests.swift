@@ -58,7 +58,8 @@ import Testing
         }
         let why = try await terminal("--why")
         #expect(why.contains("You said: Hi 🙂"))
-        #expect(try await terminal().contains("hub: the model is not in the cache; Hugging Face's providers answer"))
+        #expect(
+            try await terminal().contains("hub: the model is not in the cache; Hugging Face's providers answer"))
         #expect(why.contains("hub: hf answers: the model is not in the cache"))
         #expect(why.contains("hub: local cannot answer: its files are not on this machine"))
         let document = try await terminal("--why", "--json")
@@ -130,7 +131,8 @@ import Testing
     @Test func aScriptFetchesWithYes() async throws {
         let stage = try hubWithAModel()
         let refused = try await stage.run("chat", "org/talker", "Hi")
-        #expect(refused.status == 2 && refused.error.contains("--yes fetches it to this machine"), "\(refused.error)")
+        #expect(
+            refused.status == 2 && refused.error.contains("--yes fetches it to this machine"), "\(refused.error)")
         let result = try await stage.run("chat", "org/talker", "Hi", "--yes", "--max-tokens", "2", "--json")
         let document = try result.document()
         #expect(result.status == 0 && document["provider"]?.string == "local")

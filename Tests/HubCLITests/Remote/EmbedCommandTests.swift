@@ -12,7 +12,8 @@ import Testing
         let stage = try RemoteStage()
         let place = try TemporaryFolder("texts")
         let file = try place.write("texts.json", Array(#"["abc", "d"]"#.utf8))
-        let result = try await stage.run("embed", Self.model, "hello", "--texts", file, "--provider", "hf", "--json")
+        let result = try await stage.run(
+            "embed", Self.model, "hello", "--texts", file, "--provider", "hf", "--json")
         #expect(result.status == 0)
         let document = try result.document()
         document.expectKeys("model provider dimensions embeddings")

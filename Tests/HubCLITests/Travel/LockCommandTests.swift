@@ -170,7 +170,9 @@ import Testing
             (sound.replacing("\"org/one\"", with: "\"org/two\""), "twice"),
         ] {
             try FileSystem.replace(path, with: Array(text.utf8))
-            for words in [["pull", "--locked"], ["lock", "check"], ["lock", "key"], ["lock", "write", "org/one"]] {
+            for words in [
+                ["pull", "--locked"], ["lock", "check"], ["lock", "key"], ["lock", "write", "org/one"],
+            ] {
                 let result = try await stage.run(words)
                 #expect(result.status == 2 && result.error.contains(fault), "\(words) \(fault): \(result.error)")
             }

@@ -24,60 +24,61 @@ enum AuthCommand {
 
     static let command: Command = {
         var command = Command.family(
-        "auth",
-        doc: "sign in to the Hub, switch tokens, or show whose is in use",
-        detail: """
-            login asks for a token, or reads it from stdin, and checks it with the Hub. It saves the token in the file \
-            that every Hugging Face program reads (HF_TOKEN_PATH, HF_HOME/token), and under its name in stored_tokens \
-            beside it; only you can read them. ls shows the stored tokens, a star marks the one in use, and switch NAME \
-            uses another. logout removes the one in use, logout NAME another, logout --all every one. whoami shows whose \
-            token is in use, where it comes from, and what it cannot be used for.
+            "auth",
+            doc: "sign in to the Hub, switch tokens, or show whose is in use",
+            detail: """
+                login asks for a token, or reads it from stdin, and checks it with the Hub. It saves the token in the file \
+                that every Hugging Face program reads (HF_TOKEN_PATH, HF_HOME/token), and under its name in stored_tokens \
+                beside it; only you can read them. ls shows the stored tokens, a star marks the one in use, and switch NAME \
+                uses another. logout removes the one in use, logout NAME another, logout --all every one. whoami shows whose \
+                token is in use, where it comes from, and what it cannot be used for.
 
-            login --device and login --browser need no token: you allow hub on the Hub's pages. Both need an OAuth app, \
-            by its client id in HF_DEVICE_CODE_OAUTH_CLIENT_ID or in HUB_HOME/oauth-client-id; without one, hub says how \
-            to make it. Such a token ends after some hours or days, and hub renews it before. What renews it is kept in \
-            the desktop's keyring, or in HUB_HOME/sign-ins.json.
+                login --device and login --browser need no token: you allow hub on the Hub's pages. Both need an OAuth app, \
+                by its client id in HF_DEVICE_CODE_OAUTH_CLIENT_ID or in HUB_HOME/oauth-client-id; without one, hub says how \
+                to make it. Such a token ends after some hours or days, and hub renews it before. What renews it is kept in \
+                the desktop's keyring, or in HUB_HOME/sign-ins.json.
 
-            login --provider URL asks for the key of a server that speaks OpenAI's protocol, checks it there, and keeps \
-            it by the server's origin in HUB_HOME/provider-keys.json; hub chat --provider URL and its like use it. \
-            HUB_PROVIDER_KEY overrides it. ls shows these keys too, and logout --provider URL forgets one.
+                login --provider URL asks for the key of a server that speaks OpenAI's protocol, checks it there, and keeps \
+                it by the server's origin in HUB_HOME/provider-keys.json; hub chat --provider URL and its like use it. \
+                HUB_PROVIDER_KEY overrides it. ls shows these keys too, and logout --provider URL forgets one.
 
-            Without --provider, hub chat and its like ask once, on a terminal, before they send texts to the Hub's inference \
-            providers. logout --provider hf takes a yes back, and ls shows when you gave it.
+                Without --provider, hub chat and its like ask once, on a terminal, before they send texts to the Hub's inference \
+                providers. logout --provider hf takes a yes back, and ls shows when you gave it.
 
-            HF_TOKEN overrides the file, and is never renewed. You make tokens on the Hub's pages, under Settings, Access \
-            Tokens; hub needs no more than a read token. hub does not take a token as an argument, where other users \
-            could see it.
-            """,
-        [
-            Command(
-                name: "login", purpose: .changes, doc: "sign in with a token, a code or a browser",
-                flags: [device.flag, browser.flag, tokenStdin.flag, provider.flag, token],
-                exclusive: [
-                    ["device", "browser", "token-stdin"], ["device", "provider"], ["browser", "provider"],
-                ], refusalOfMore: refusal, run: { try await run($0, Request(.login, $1)) }),
-            Command(
-                name: "logout", purpose: .changes, doc: "remove a stored token, or a server's key",
-                operands: [Operand("NAME", .optional, .storedToken)], flags: [all.flag, provider.flag],
-                exclusive: [["all", "provider"]], refusalOfMore: refusal,
-                run: { try await run($0, Request(.logout, $1)) }),
-            Command(
-                name: "ls", doc: "list the stored tokens and keys; a star marks the token in use",
-                refusalOfMore: refusal, listKey: "tokens", run: { try await run($0, Request(.list, $1)) }),
-            Command(
-                name: "switch", purpose: .changes, doc: "use another stored token",
-                operands: [Operand("NAME", .one, .storedToken)], refusalOfMore: refusal,
-                run: { try await run($0, Request(.choose, $1)) }),
-            Command(
-                name: "whoami", doc: "show whose token is in use, and where it comes from",
-                refusalOfMore: refusal, run: { try await run($0, Request(.whoami, $1)) }),
-        ],
-        examples: [
-            .init("pass huggingface | hub auth login", "From a password manager; without a pipe it is asked for."),
-            .init("hub auth login --device", "Shows a code, which you type in a browser anywhere."),
-            .init("hub auth switch work", "Uses the stored token of that name."),
-            .init("hub auth whoami", "Whose token is in use, and where it comes from."),
-        ])
+                HF_TOKEN overrides the file, and is never renewed. You make tokens on the Hub's pages, under Settings, Access \
+                Tokens; hub needs no more than a read token. hub does not take a token as an argument, where other users \
+                could see it.
+                """,
+            [
+                Command(
+                    name: "login", purpose: .changes, doc: "sign in with a token, a code or a browser",
+                    flags: [device.flag, browser.flag, tokenStdin.flag, provider.flag, token],
+                    exclusive: [
+                        ["device", "browser", "token-stdin"], ["device", "provider"], ["browser", "provider"],
+                    ], refusalOfMore: refusal, run: { try await run($0, Request(.login, $1)) }),
+                Command(
+                    name: "logout", purpose: .changes, doc: "remove a stored token, or a server's key",
+                    operands: [Operand("NAME", .optional, .storedToken)], flags: [all.flag, provider.flag],
+                    exclusive: [["all", "provider"]], refusalOfMore: refusal,
+                    run: { try await run($0, Request(.logout, $1)) }),
+                Command(
+                    name: "ls", doc: "list the stored tokens and keys; a star marks the token in use",
+                    refusalOfMore: refusal, listKey: "tokens", run: { try await run($0, Request(.list, $1)) }),
+                Command(
+                    name: "switch", purpose: .changes, doc: "use another stored token",
+                    operands: [Operand("NAME", .one, .storedToken)], refusalOfMore: refusal,
+                    run: { try await run($0, Request(.choose, $1)) }),
+                Command(
+                    name: "whoami", doc: "show whose token is in use, and where it comes from",
+                    refusalOfMore: refusal, run: { try await run($0, Request(.whoami, $1)) }),
+            ],
+            examples: [
+                .init(
+                    "pass huggingface | hub auth login", "From a password manager; without a pipe it is asked for."),
+                .init("hub auth login --device", "Shows a code, which you type in a browser anywhere."),
+                .init("hub auth switch work", "Uses the stored token of that name."),
+                .init("hub auth whoami", "Whose token is in use, and where it comes from."),
+            ])
         command.refusalOfMore = refusal
         return command
     }()

@@ -62,7 +62,8 @@ enum BudgetCommand {
             yes = arguments[SharedFlags.yes]
             guard size != nil || (keep.isEmpty && olderThan == nil) else {
                 throw AIError(
-                    .invalidInput, "--keep and --unused-for belong to a size", advice: "hub cache budget SIZE --keep REF")
+                    .invalidInput, "--keep and --unused-for belong to a size",
+                    advice: "hub cache budget SIZE --keep REF")
             }
         }
     }

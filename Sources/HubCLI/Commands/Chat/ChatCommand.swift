@@ -61,7 +61,8 @@ enum ChatCommand {
             """,
         operands: [Operand("MODEL", .optional, .modelOrFolder), Operand("PROMPT", .any, .text)],
         flags: [
-            model.flag, ProviderFlags.provider.flag, TryCommand.system.flag, InputFlags.attach.flag, with.flag, embedder.flag,
+            model.flag, ProviderFlags.provider.flag, TryCommand.system.flag, InputFlags.attach.flag, with.flag,
+            embedder.flag,
             AnswerForm.schema.flag, AnswerForm.grammar.flag, AnswerForm.regex.flag, ChatTools.tool.flag,
             ChatTools.allow.flag, ChatTools.web.flag, continuing.flag, noKeep.flag,
             ProviderFlags.why.flag,

@@ -46,7 +46,7 @@ enum ExportCommand {
 /// `hub cache inventory`
 enum InventoryCommand {
     static let command = Command(
-        name: "inventory", 
+        name: "inventory",
         doc: "list the cached contents, for hub export --since on another machine",
         detail: """
             Prints one JSON document with the SHA-256 and the size of every large file in the cache, and the cached \

@@ -29,7 +29,9 @@ enum InfoCommand {
             """,
         operands: [Operand("REF", .one, .model)],
         flags: [files.flag, inspect.flag, contextLength.flag, refresh.flag, SharedFlags.open.flag],
-        exclusive: [files, inspect, refresh].map { [SharedFlags.open.flag.name, $0.flag.name] } + [["open", "context"]],
+        exclusive: [files, inspect, refresh].map { [SharedFlags.open.flag.name, $0.flag.name] } + [
+            ["open", "context"]
+        ],
         examples: [
             .init("hub info openai/gpt-oss-20b", "An overview of the model."),
             .init(

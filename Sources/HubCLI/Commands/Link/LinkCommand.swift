@@ -33,7 +33,8 @@ enum LinkCommand {
         ],
         flags: [name.flag, quant.flag],
         examples: [
-            .init("hub cache link ollama org/model-GGUF --quant Q4_K_M", "For ollama run hub/org-model-GGUF:Q4_K_M."),
+            .init(
+                "hub cache link ollama org/model-GGUF --quant Q4_K_M", "For ollama run hub/org-model-GGUF:Q4_K_M."),
             .init("hub cache link lmstudio org/model-GGUF --quant Q4_K_M", "In LM Studio's list of models."),
         ],
         run: { try await run($0, try Request($1)) })

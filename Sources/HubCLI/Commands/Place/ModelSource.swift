@@ -155,7 +155,9 @@ extension ModelSource {
             try await agreement.ask(for: model.name)
             return (.remote(model), reasons)
         }
-        if let notFetched, notFetched.code != .repositoryNotFound, notFetched.category != .network { throw notFetched }
+        if let notFetched, notFetched.code != .repositoryNotFound, notFetched.category != .network {
+            throw notFetched
+        }
         throw try await refusal(wish, model, decision, isCached: isCached, need)
     }
 

@@ -22,7 +22,8 @@ enum SearchCommand {
         "min-params", "only models with at least this many parameters, such as 7B")
     static let maxParams = Option.parameters("max-params", "only models with at most this many parameters")
     static let smallerThan = Option.size(
-        "smaller-than", "only repositories of at most so many bytes", detail: "All files count, with their history.")
+        "smaller-than", "only repositories of at most so many bytes", detail: "All files count, with their history."
+    )
     static let fits = Option.size(
         "fits", "only models that fit in this machine's memory and disk, or in a memory of SIZE",
         detail: """
@@ -74,7 +75,8 @@ enum SearchCommand {
         operands: [Operand("QUERY", .any, .text)],
         flags: [
             task.flag, capability.flag, library.flag, author.flag, license.flag, tag.flag, format.flag,
-            minParams.flag, maxParams.flag, smallerThan.flag, fits.flag, runs.flag, gated.flag, ungated.flag, cached.flag,
+            minParams.flag, maxParams.flag, smallerThan.flag, fits.flag, runs.flag, gated.flag, ungated.flag,
+            cached.flag,
             curated.flag, vanished.flag, sort.flag, limit.flag,
         ],
         exclusive: [["gated", "ungated"]],

@@ -58,7 +58,9 @@ enum ServeCommand {
         return Command(
             name: name, doc: doc,
             operands: others.isEmpty ? [] : [Operand(others.joined(separator: "|"), .any, .choice(others))],
-            flags: listening + [SharedFlags.open.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag] + apiFlags,
+            flags: listening + [
+                SharedFlags.open.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag,
+            ] + apiFlags,
             exclusive: [["exact", "fast"]],
             run: { context, arguments in
                 var all = Set(parts)
@@ -66,7 +68,8 @@ enum ServeCommand {
                     guard let part = Part(rawValue: word) else {
                         throw AIError(
                             .invalidInput, "hub serve \(name) does not know \"\(word.printable)\"",
-                            advice: "it takes \(others.joined(separator: ", ")); hub serve hub FOLDER serves a folder")
+                            advice:
+                                "it takes \(others.joined(separator: ", ")); hub serve hub FOLDER serves a folder")
                     }
                     all.insert(part)
                 }
@@ -98,7 +101,8 @@ enum ServeCommand {
             Command(
                 name: "hub", doc: "the cache, or a folder, as a Hub",
                 operands: [Operand("FOLDER", .optional, .folder)],
-                flags: listening, run: { context, arguments in
+                flags: listening,
+                run: { context, arguments in
                     try await run(context, try Request([], arguments.operand, arguments))
                 }
             ).asUsual,
@@ -187,7 +191,8 @@ enum ServeCommand {
                 ("--ttl", ttl != nil), ("--max-size", maxSize != nil),
             ]
             if !isMirror, let flag = needMirror.first(where: \.1)?.0 {
-                throw AIError(.invalidInput, "\(flag) is about the mirror", advice: "write hub serve mirror, or all")
+                throw AIError(
+                    .invalidInput, "\(flag) is about the mirror", advice: "write hub serve mirror, or all")
             }
             if authFile != nil, auth != .own { throw AIError(.invalidInput, "--auth-file needs --auth own") }
         }

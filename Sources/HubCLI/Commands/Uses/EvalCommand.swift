@@ -14,7 +14,8 @@ enum EvalCommand {
         flags: [tokens.flag, InputFlags.gguf.flag] + InputFlags.computing + [SharedFlags.yes.flag],
         exclusive: [["exact", "fast"]],
         examples: [
-            .init("hub eval org/model-GGUF:Q4_K_M book.txt --tokens 4096", "One quantization, on a part of a book."),
+            .init(
+                "hub eval org/model-GGUF:Q4_K_M book.txt --tokens 4096", "One quantization, on a part of a book."),
             .init("hub eval org/model book.txt --exact --json", "In float32, for a program."),
         ],
         run: { try await TryCommand.run($0, try request($1)) })

@@ -15,7 +15,8 @@ enum ForecastCommand {
         exclusive: [["exact", "fast"]],
         examples: [
             .init("hub forecast amazon/chronos-bolt-tiny sales.csv", "The next 64 values."),
-            .init("hub forecast org/model weather.csv --column rain --horizon 24", "One column, for a day of hours."),
+            .init(
+                "hub forecast org/model weather.csv --column rain --horizon 24", "One column, for a day of hours."),
         ],
         run: { try await TryCommand.run($0, try request($1)) })
 
