@@ -24,7 +24,7 @@ final class APIServer {
         let (output, log) = (suite.folder("api.address"), suite.folder("api.log"))
         try FileSystem.remove(output)
         process = try LeashedProcess(
-            suite.hub(["serve", "--api", "--threads", "2"], box), output: output, error: log)
+            suite.hub(["serve", "api", "--threads", "2"], box), output: output, error: log)
         let address = try process.wait("hub serve", error: log) {
             let line = try FileSystem.text(output) ?? ""
             return line.contains("\n") ? line.split(separator: "\n").first.map(String.init) : nil

@@ -10,7 +10,7 @@ final class MirrorServer {
         box = try Sandbox(Path.join(suite.largeFolder, name), address: upstream)
         let (output, log) = (suite.folder("\(name).address"), suite.folder("\(name).log"))
         try FileSystem.remove(output)
-        process = try LeashedProcess(suite.hub(["serve", "--mirror"] + flags, box), output: output, error: log)
+        process = try LeashedProcess(suite.hub(["serve", "mirror"] + flags, box), output: output, error: log)
         address = try process.wait("hub serve", error: log) {
             let line = try FileSystem.text(output) ?? ""
             return line.contains("\n") ? line.split(separator: "\n").first.map(String.init) : nil

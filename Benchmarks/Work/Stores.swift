@@ -41,7 +41,7 @@ enum Stores {
             }
         }
         let folders = Array(stores.dropFirst(3))
-        let command = suite.hub(["why", "--json"] + folders, box)
+        let command = suite.hub(["cache", "du", "--json"] + folders, box)
         let du = Contestant(
             name: "du", command: Command("/usr/bin/du", ["-s"] + stores, in: box.environment))
         let size = "200,000 files in 10 stores"
@@ -83,7 +83,7 @@ enum Stores {
             bars: [Bar(.rate, .times(0.95), beside: "cat")],
             warmUps: 1,
             ours: Contestant(
-                name: "hub cache warm --wait", command: suite.hub(["warm", model, "--wait", "--quiet"], box),
+                name: "hub cache warm --wait", command: suite.hub(["cache", "warm", model, "--wait", "--quiet"], box),
                 prepare: evict,
                 bytes: bytes),
             peers: [
