@@ -45,7 +45,7 @@ import Testing
         _ = try await first.wait()
         let third = try stage.start(["serve", stage.root.path], with: ["HUB_SERVE_PORT": port])
         #expect(try await self.address(of: third) == address)
-        let status = try await stage.run(["serve", "status"], with: ["HUB_SERVE_PORT": port])
+        let status = try await stage.run(["serve", "status"], with: ["HUB_SERVE_PORT": port, "HF_ENDPOINT": ""])
         #expect(status.status == 0 && status.output.hasPrefix("\(address) is well"), "\(status.error)")
         #expect(status.output.contains("running since") && !status.output.contains("_bucket"))
         third.interrupt()
