@@ -34,6 +34,12 @@ import Testing
         #expect(outcome.command?.name == "serve mirror" && outcome.arguments.operands == ["api", "page"])
     }
 
+    @Test(arguments: ["--all --page", "--mirror --all", "--mirror --api --all --page"])
+    func aPartBesideAllIsSaidTwice(_ flags: String) {
+        let outcome = ArgumentParser.parse(["serve"] + flags.split(separator: " ").map(String.init))
+        #expect(outcome.fault == nil && outcome.command?.name == "serve all" && outcome.arguments.operands.isEmpty)
+    }
+
     @Test func twoActionsAreNotOne() {
         let outcome = ArgumentParser.parse(["lock", "--check", "--update"])
         #expect(outcome.fault?.message == "hub lock check and hub lock update cannot be used together")

@@ -149,7 +149,11 @@ struct ArgumentParser {
             let isOpen =
                 command.name == parent.name || command.isUsual || FormerNames.flags[command.name] != nil
                 || command.word == FormerNames.unnamed[parent.name]
-            guard isOpen || command.name == sibling.name else {
+            // All parts of a server have a word of their own, beside which each is said twice.
+            let isPart = parent.name == "serve" && (word == "all" || command.word == "all")
+            if isPart { outcome.arguments.operands = [] }
+            if isPart, command.word == "all" { return true }
+            guard isOpen || isPart || command.name == sibling.name else {
                 throw AIError(
                     .invalidInput, "hub \(command.name) and hub \(sibling.name) cannot be used together")
             }
@@ -157,7 +161,8 @@ struct ArgumentParser {
         } else {
             return false
         }
-        outcome.notes.append("--\(name) is a word now: hub \(parent?.name ?? command.name) \(word)")
+        let place = outcome.command?.name == command.name ? command.name : parent?.name ?? command.name
+        outcome.notes.append("--\(name) is a word now: hub \(place) \(word)")
         return true
     }
 

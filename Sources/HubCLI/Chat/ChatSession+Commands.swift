@@ -105,7 +105,7 @@ extension ChatSession {
         guard let changeModel else {
             return context.output.note("hub try talks with one model; hub chat can change it")
         }
-        let change = try await asking { try await changeModel(name) }
+        let change = try await asking(otherwise: "the model was not changed") { try await changeModel(name) }
         let (speaker, names) = (change.speaker, change.names)
         if speaker.isLocal {
             try attached?.checkText()

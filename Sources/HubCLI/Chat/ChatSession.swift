@@ -124,11 +124,15 @@ struct ChatSession {
 
     /// Asks before something leaves this machine.
     func askToSend(_ what: String, to provider: String?) async throws {
-        try await asking { [consent, context] in try await consent.ask(what, to: provider, context) }
+        try await asking(otherwise: "nothing was sent") { [consent, context] in try await consent.ask(what, to: provider, context) }
     }
 
     /// Runs what may ask a question; ^C is a no.
-    func asking<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    ///
+    /// - Parameter sentence: what is said after a no.
+    func asking<Value: Sendable>(
+        otherwise sentence: String, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
         let work = Task { try await body() }
         stop.withLock { $0 = { work.cancel() } }
         defer { stop.withLock { $0 = nil } }
@@ -141,7 +145,7 @@ struct ChatSession {
         } catch {
             try Task.checkCancellation()
             guard AIError.wrapping(error).code == .cancelled else { throw error }
-            throw AIError(.confirmationRequired, "nothing was sent")
+            throw AIError(.confirmationRequired, sentence)
         }
     }
 

@@ -49,6 +49,7 @@ final class LineEditor: Sendable {
         } resume: { [self] in
             hub_terminal_guard_take_again()
             hub_editor_resume(editor)
+            _ = Sink.standardOutput.write(Array("\u{1B}[?2004h".utf8))
         }
         defer {
             suspension.remove(key)
@@ -73,5 +74,16 @@ final class LineEditor: Sendable {
     /// Puts a line into the history.
     func remember(_ line: String) { hub_editor_remember(editor, Self.oneLine(line)) }
 
-    private static func oneLine(_ text: String) -> String { text.replacing("\n", with: lineEnd) }
+    /// The text as it can stand in a line: line ends have their sign, and no character is a key.
+    private static func oneLine(_ text: String) -> String {
+        var line = ""
+        for scalar in text.replacing("\r\n", with: "\n").unicodeScalars {
+            switch scalar {
+            case "\n", "\r": line += lineEnd
+            case "\t": line += " "
+            default: if scalar.value >= 0x20, scalar.value != 0x7F { line.unicodeScalars.append(scalar) }
+            }
+        }
+        return line
+    }
 }

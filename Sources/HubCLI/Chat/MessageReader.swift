@@ -19,6 +19,8 @@ struct MessageReader {
     func message(prefilled: String? = nil) async throws -> String? {
         if let prefilled { editor.prefill(prefilled) }
         guard let first = try await line(0) else { return nil }
+        // What was pasted is the message, whatever it ends with.
+        if first.contains(where: \.isNewline) { return first }
         if let begin = first.range(of: Self.quotes), Self.beginsBlock(first[..<begin.lowerBound]) {
             return try await block(first, from: begin)
         }

@@ -45,6 +45,11 @@ import Testing
         try await chat.process.wait(forText: "return 1")
         try await chat.say("")
         #expect(said == ["def f():\n return 1\n"])
+        // Quotes and a backslash in it are its own, and /edit has it as one line.
+        chat.process.write("\u{1B}[200~\"\"\"\rtext\"\"\"\rmore\\\u{1B}[201~")
+        try await chat.process.wait(forText: "more\\")
+        try await chat.say("")
+        #expect(said.last == "\"\"\"\ntext\"\"\"\nmore\\")
         chat.process.write("before \u{1B}[200~a[2]\u{1B}[201~")
         try await chat.process.wait(forText: "a[2]")
         try await chat.say(" after")

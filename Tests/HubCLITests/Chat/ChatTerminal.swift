@@ -8,6 +8,8 @@ import Testing
 struct ChatTerminal {
     let process: RunningProcess
     private let count = Lock(0)
+    /// Bracketed paste begins with each line that is read, and not where one is drawn again.
+    static let prompt = "\u{1B}[?2004h> "
 
     /// Starts `hub chat` and waits for its first prompt.
     init(_ stage: Stage, _ words: [String], with variables: [String: String] = [:], columns: UInt16 = 100)
@@ -30,9 +32,7 @@ struct ChatTerminal {
             return $0
         }
         _ = try await process.waitForTerminal("prompt \(wanted)") { bytes in
-            // A line that is drawn again begins behind a carriage return alone. Bracketed paste begins with each line.
-            let lines = bytes.split(separator: UInt8(ascii: "\n"))
-            return lines.filter { $0.starts(with: "\u{1B}[?2004h> ".utf8) }.count >= wanted ? true : nil
+            String(decoding: bytes, as: UTF8.self).ranges(of: Self.prompt).count >= wanted ? true : nil
         }
     }
 

@@ -16,7 +16,6 @@ import Testing
     }
 
     private static let variables = ["TERM": "xterm", "HUB_THREADS": "1", "SWIFT_BACKTRACE": "enable=no"]
-    private static let prompt = "> "
 
     private func start(_ words: String..., model: String? = nil) throws -> RunningProcess {
         let flags = (["--chat", "--seed", "1", "--color", "never"] + words).joined(separator: " ")
@@ -31,9 +30,7 @@ import Testing
     /// ^D is no key.
     private func prompts(_ count: Int, _ process: RunningProcess) async throws {
         _ = try await process.waitForTerminal("prompt \(count)") { bytes in
-            // A line that is drawn again begins behind a carriage return alone.
-            let lines = bytes.split(separator: UInt8(ascii: "\n"))
-            return lines.filter { $0.starts(with: Self.prompt.utf8) }.count >= count ? true : nil
+            String(decoding: bytes, as: UTF8.self).ranges(of: ChatTerminal.prompt).count >= count ? true : nil
         }
     }
 
@@ -76,7 +73,7 @@ import Testing
             if line != "/quit" { try await prompts(number + 2, process) }
         }
         let text = try await process.wait().terminal
-        let answers = text.split(whereSeparator: \.isNewline).filter { ["41", "42"].contains($0) }
+        let answers = text.split(whereSeparator: \.isNewline).filter { ["2004l41", "2004l42"].contains($0.suffix(7)) }
         #expect(answers.count == 1 && text.contains("none.json does not exist"), "\(text)")
     }
 

@@ -45,7 +45,7 @@ import Testing
         _ = try await first.wait()
         let third = try stage.start(["serve", stage.root.path], with: ["HUB_SERVE_PORT": port])
         #expect(try await self.address(of: third) == address)
-        let status = try await stage.run(["serve", "status"], with: ["HUB_SERVE_PORT": port])
+        let status = try await stage.run(["serve", "status"], with: ["HUB_SERVE_PORT": port, "HF_ENDPOINT": ""])
         #expect(status.status == 0 && status.output.hasPrefix("\(address) is well"), "\(status.error)")
         #expect(status.output.contains("running since") && !status.output.contains("_bucket"))
         third.interrupt()
@@ -228,6 +228,7 @@ import Testing
                 ["mirror", "--port", "7999", "--upstream", "http://localhost:7999"],
                 "http://localhost:7999 is this mirror itself"
             ),
+            (["mirror", "--upstream", "http://127.0.0.1:4820", "--port", "4820"], "http://127.0.0.1:4820 is this mirror itself"),
             (["a", "b"], "unexpected argument \"b\""),
         ]
         for (words, message) in cases {

@@ -20,8 +20,7 @@ import Testing
     /// Waits until the program has asked so many times; see ``ChatSessionTests``.
     private func prompts(_ count: Int, _ process: RunningProcess) async throws {
         _ = try await process.waitForTerminal("prompt \(count)") { bytes in
-            let lines = bytes.split(separator: UInt8(ascii: "\n"))
-            return lines.filter { $0.starts(with: "> ".utf8) }.count >= count ? true : nil
+            String(decoding: bytes, as: UTF8.self).ranges(of: ChatTerminal.prompt).count >= count ? true : nil
         }
     }
 

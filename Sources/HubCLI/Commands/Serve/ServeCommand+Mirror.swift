@@ -11,7 +11,7 @@ extension ServeCommand {
         let isOffline = context.isOffline || !request.isMirror
         let endpoint =
             try request.upstream.map { text throws(AIError) in try Endpoint(text) } ?? context.hubEndpoint()
-        if !isOffline { try refuseItself(endpoint, request) }
+        if !isOffline { try refuseItself(endpoint, request, context.environment) }
         let isLoopback = request.isLocal
         let authorisation = try authorisation(context, request, isLoopback: isLoopback, isOffline: isOffline)
         let workspace = try await context.workspace(endpoint: endpoint, isOffline: isOffline)
@@ -110,8 +110,10 @@ extension ServeCommand {
     }
 
     /// A mirror of itself would ask itself for ever.
-    static func refuseItself(_ endpoint: Endpoint, _ request: Request) throws(AIError) {
-        guard let port = request.port, port != 0, endpoint.origin.port == Int(port) else { return }
+    static func refuseItself(_ endpoint: Endpoint, _ request: Request, _ environment: HubEnvironment) throws(AIError) {
+        let usual = try usualPort(environment)
+        let port = request.port ?? usual
+        guard port != 0, endpoint.origin.port == Int(port) else { return }
         let host = endpoint.origin.host.lowercased()
         let own = [request.host.lowercased(), Machine.hostName.lowercased()]
         guard

@@ -28,7 +28,7 @@ extension ServeCommand {
         guard let session else { return nil }
         let endpoint =
             try request.upstream.map { text throws(AIError) in try Endpoint(text) } ?? context.hubEndpoint()
-        if !context.isOffline { try refuseItself(endpoint, request) }
+        if !context.isOffline { try refuseItself(endpoint, request, context.environment) }
         let token = context.environment["HUB_SERVE_TOKEN"].flatMap { AccessToken($0) }
         let place = PagePlace(
             context: context, workspace: try await context.workspace(endpoint: endpoint),

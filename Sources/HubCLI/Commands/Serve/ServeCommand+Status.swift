@@ -2,9 +2,10 @@ import Fetcher
 import HubCore
 
 extension ServeCommand {
-    /// `hub serve status [URL]`: whether a server is well, and what it has done; without URL the one of this machine.
+    /// `hub serve status [URL]`: whether a server is well, and what it has done; without URL that of HF_ENDPOINT, else the one of this machine.
     static func status(_ context: Context, _ address: String?) async throws {
-        let endpoint = try Endpoint(address ?? "http://127.0.0.1:\(usualPort(context.environment))")
+        let usual = try usualPort(context.environment)
+        let endpoint = try Endpoint(address ?? context.environment["HF_ENDPOINT"] ?? "http://127.0.0.1:\(usual)")
         let workspace = try await context.workspace(endpoint: endpoint, isOffline: false)
         let token = context.environment["HUB_SERVE_TOKEN"].flatMap { AccessToken($0) }
         let client = HTTPClient(engine: try workspace.engine(), origin: endpoint.origin, token: token)
