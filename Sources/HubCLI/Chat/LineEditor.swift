@@ -48,8 +48,9 @@ final class LineEditor: Sendable {
             done()
         } resume: { [self] in
             hub_terminal_guard_take_again()
-            hub_editor_resume(editor)
+            // The shell has switched it off.
             _ = Sink.standardOutput.write(Array("\u{1B}[?2004h".utf8))
+            hub_editor_resume(editor)
         }
         defer {
             suspension.remove(key)

@@ -201,10 +201,11 @@ import Testing
         #expect(process.terminalEchoes == true)
         process.write("\n")
         // What was typed before is still there.
-        try await prompts(2, process)
+        _ = try await process.waitForTerminal("the line again") { bytes in
+            String(decoding: bytes, as: UTF8.self).ranges(of: "\u{1B}[?2004h").count >= 2 ? true : nil
+        }
         process.write("sense\n")
         try await process.wait(forText: "unknown command /nonsense; ")
-        try await prompts(3, process)
         process.write("\u{4}")
         #expect(try await process.wait().status == 0)
     }
