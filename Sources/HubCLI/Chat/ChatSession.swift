@@ -124,7 +124,9 @@ struct ChatSession {
 
     /// Asks before something leaves this machine.
     func askToSend(_ what: String, to provider: String?) async throws {
-        try await asking(otherwise: "nothing was sent") { [consent, context] in try await consent.ask(what, to: provider, context) }
+        try await asking(otherwise: "nothing was sent") { [consent, context] in
+            try await consent.ask(what, to: provider, context)
+        }
     }
 
     /// Runs what may ask a question; ^C is a no.

@@ -73,7 +73,9 @@ import Testing
             if line != "/quit" { try await prompts(number + 2, process) }
         }
         let text = try await process.wait().terminal
-        let answers = text.split(whereSeparator: \.isNewline).filter { ["2004l41", "2004l42"].contains($0.suffix(7)) }
+        let answers = text.split(whereSeparator: \.isNewline).filter {
+            ["2004l41", "2004l42"].contains($0.suffix(7))
+        }
         #expect(answers.count == 1 && text.contains("none.json does not exist"), "\(text)")
     }
 

@@ -228,7 +228,10 @@ import Testing
                 ["mirror", "--port", "7999", "--upstream", "http://localhost:7999"],
                 "http://localhost:7999 is this mirror itself"
             ),
-            (["mirror", "--upstream", "http://127.0.0.1:4820", "--port", "4820"], "http://127.0.0.1:4820 is this mirror itself"),
+            (
+                ["mirror", "--upstream", "http://127.0.0.1:4820", "--port", "4820"],
+                "http://127.0.0.1:4820 is this mirror itself"
+            ),
             (["a", "b"], "unexpected argument \"b\""),
         ]
         for (words, message) in cases {

@@ -110,7 +110,9 @@ extension ServeCommand {
     }
 
     /// A mirror of itself would ask itself for ever.
-    static func refuseItself(_ endpoint: Endpoint, _ request: Request, _ environment: HubEnvironment) throws(AIError) {
+    static func refuseItself(_ endpoint: Endpoint, _ request: Request, _ environment: HubEnvironment)
+        throws(AIError)
+    {
         let usual = try usualPort(environment)
         let port = request.port ?? usual
         guard port != 0, endpoint.origin.port == Int(port) else { return }
