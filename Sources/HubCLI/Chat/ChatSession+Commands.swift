@@ -13,7 +13,7 @@ extension ChatSession {
             case .help: ("/help", "this list")
             case .retry: ("/retry", "another answer to the last message")
             case .edit: ("/edit [TEXT]", "change the last message and have it answered again")
-            case .model: ("/model [MODEL]", "who answers, or let another model go on")
+            case .model: ("/model [MODEL]", "show the model, or change it")
             case .system: ("/system [TEXT]", "change the system message; without TEXT there is none")
             case .tools: ("/tools", "what the model may call")
             case .json: ("/json [SCHEMA]", "answers must fit a JSON Schema, a file; without it any text will do")

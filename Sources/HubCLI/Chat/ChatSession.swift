@@ -61,7 +61,7 @@ struct ChatSession {
     }
 
     mutating func run() async throws {
-        context.interruption.kept = keeper == nil ? "a conversation is not kept" : "hub chat --continue goes on"
+        context.interruption.kept = keeper == nil ? "a conversation is not kept" : "hub chat --continue continues it"
         context.interruption.divert { [stop] in stop.withLock { $0 }?() }
         defer { context.interruption.divert(nil) }
         let (model, provider) = conversation.names
@@ -93,7 +93,7 @@ struct ChatSession {
         if keeper?.isBehind == true {
             context.output.warning("what was said last is not kept")
         } else if let id = keeper?.id {
-            context.output.line(Styled("kept as \(id); hub chat --continue=\(id) goes on", .faint))
+            context.output.line(Styled("kept as \(id); hub chat --continue=\(id) continues it", .faint))
         }
     }
 

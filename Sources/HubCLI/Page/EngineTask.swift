@@ -4,7 +4,7 @@ import InferenceKit
 
 /// What models are for, in words of the page.
 extension ModelTask {
-    /// What the engine does with the model in a snapshot of the cache; nil where that cannot be told. Blocks.
+    /// The task of a cached model; nil if it is unknown. Blocks.
     static func ofModel(in folder: String) -> ModelTask? {
         guard let inspection = try? ModelInspection.outline(folder) else { return nil }
         return ModelKind.task(of: inspection, at: folder).flatMap(ModelTask.init(rawValue:))

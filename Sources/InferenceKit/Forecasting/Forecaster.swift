@@ -1,7 +1,7 @@
 public import HubCore
 import ModelFormats
 
-/// A model that says how series of numbers go on, on the CPU: Chronos on T5, Chronos-Bolt, Chronos-2.
+/// A model that forecasts series of numbers on the CPU: Chronos on T5, Chronos-Bolt, Chronos-2.
 public final class Forecaster: Sendable {
     /// The most values that it forecasts.
     public let horizon: Int

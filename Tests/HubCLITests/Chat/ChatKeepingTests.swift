@@ -104,7 +104,7 @@ import Testing
         try await chat.say("/retry")
         let result = try await chat.end()
         #expect(result.status == 0 && result.terminal.contains("\(first): One"))
-        #expect(result.terminal.contains("kept as \(first); hub chat --continue=\(first) goes on"))
+        #expect(result.terminal.contains("kept as \(first); hub chat --continue=\(first) continues it"))
         let turns = try #require(try archive().conversation(first)).turns.map(\.message.content)
         #expect(turns.count == 6 && turns[4] == "Three")
     }

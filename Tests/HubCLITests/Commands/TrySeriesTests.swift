@@ -88,7 +88,7 @@ import Testing
         let csv = try file("1\n2\n3\n")
         let decoder = try Fixtures.path("tiny-shakespeare")
         let cases: [([String], String)] = [
-            ([model, "hello"], "says how series of numbers go on"), ([model, "--embed", "x"], "it reads no text"),
+            ([model, "hello"], "forecasts series of numbers"), ([model, "--embed", "x"], "it reads no text"),
             ([decoder, "--series", csv], "does not forecast series"),
             ([model, "--horizon", "3"], "needs --series"),
             ([model, "x", "--series", csv], "a PROMPT has no place"),

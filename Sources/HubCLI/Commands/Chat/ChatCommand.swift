@@ -27,8 +27,8 @@ enum ChatCommand {
     }
     static let continuing = Option.text(
         "continue", "ID", kind: .conversation,
-        "go on with the last conversation, or that of hub chats; then every word is the PROMPT",
-        detail: "Its model goes on unless --model names another."
+        "continue the last conversation, or the one of this ID; then every word is the PROMPT",
+        detail: "Its model answers unless --model names another."
     ).withOptionalValue()
     static let noKeep = Switch("no-keep", "do not keep the conversation on this machine")
 
@@ -74,7 +74,7 @@ enum ChatCommand {
         examples: [
             .init(
                 "hub chat --provider hf org/model:cheapest",
-                "A conversation with a remote model; hub chat --continue goes on with it."),
+                "A conversation with a remote model; hub chat --continue continues it."),
             .init("git diff | hub chat -m qwen3-4b-gguf 'Write a commit message.'", "A text from a pipe."),
             .init("hub chat -m qwen3-4b-gguf --with docs 'How do I install it?'", "An answer from documents."),
             .init(

@@ -11,7 +11,7 @@ extension ModelTask {
         case .classification: "gives texts labels"
         case .tokenClassification: "gives the tokens of a text labels"
         case .fillMask: "finds the words behind masks"
-        case .forecasting: "says how series of numbers go on"
+        case .forecasting: "forecasts series of numbers"
         case .imageClassification: "gives pictures labels"
         case .imageEmbedding: "turns pictures into vectors"
         }

@@ -58,7 +58,7 @@ enum TryCommand {
             """
     ) { text throws(AIError) in try Option<ModelTask>.value(text) }
     static let series = Option.text(
-        "series", "FILE", kind: .file, "say how the series of numbers in a CSV file goes on",
+        "series", "FILE", kind: .file, "forecast the series of numbers in a CSV file",
         detail: """
             The latest value is last, and values are at even distances of time. A file with several columns of numbers needs \
             --column. Empty cells, NaN and NA are missing values.

@@ -3,7 +3,7 @@ import HubCore
 /// `hub forecast`
 enum ForecastCommand {
     static let command = Command(
-        name: "forecast", doc: "say how a series of numbers goes on",
+        name: "forecast", doc: "forecast a series of numbers",
         detail: """
             Reads the numbers of a CSV file: the latest value is last, and values are at even distances of time. A file with \
             several columns of numbers needs --column. Empty cells, NaN and NA are missing values. Shows the median and a \
