@@ -149,11 +149,7 @@ struct ArgumentParser {
             let isOpen =
                 command.name == parent.name || command.isUsual || FormerNames.flags[command.name] != nil
                 || command.word == FormerNames.unnamed[parent.name]
-            // All parts of a server have a word of their own, beside which each is said twice.
-            let isPart = parent.name == "serve" && (word == "all" || command.word == "all")
-            if isPart { outcome.arguments.operands = [] }
-            if isPart, command.word == "all" { return true }
-            guard isOpen || isPart || command.name == sibling.name else {
+            guard isOpen || command.name == sibling.name else {
                 throw AIError(
                     .invalidInput, "hub \(command.name) and hub \(sibling.name) cannot be used together")
             }

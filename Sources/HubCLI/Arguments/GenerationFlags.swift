@@ -71,9 +71,11 @@ enum GenerationFlags {
         stop.minor.flag, logprobs.minor.flag, speculate.minor.flag, exact.flag, fast.minor.flag, cache.minor.flag,
         threads.minor.flag, contextLength.minor.flag,
     ]
-    /// Those about generated text; the others are about computing.
-    static let generating = all.map(\.name).filter {
-        !["exact", "fast", "kv", "threads", "context"].contains($0)
+    /// Those about how this machine computes, whatever the model is for.
+    static let computing = [exact.flag, fast.flag, threads.flag, contextLength.flag]
+    /// Those about generated text.
+    static let generating = all.map(\.name).filter { name in
+        !(computing + [cache.flag]).contains { $0.name == name }
     }
     static let exclusive = [["greedy", "temperature"], ["exact", "fast"]]
 

@@ -15,10 +15,4 @@ enum InputFlags {
         "prompt-name", "NAME", "put this prompt of the model before texts that become vectors")
     static let dimensions = Option.whole(
         "dimensions", in: 1...1_000_000, "keep this many numbers of a vector, the first ones")
-
-    /// Flags about how this machine computes.
-    static let computing = [
-        GenerationFlags.exact.flag, GenerationFlags.fast.flag, GenerationFlags.threads.flag,
-        GenerationFlags.contextLength.flag,
-    ]
 }

@@ -11,6 +11,8 @@ enum SharedFlags {
     static let unusedFor = Option.age(
         "unused-for", "only what was not used for this long",
         detail: "Such as 30d, 2w, 1mo, 1y or 12h; 0d is everything.")
+    static let olderThan = Option.age(
+        "older-than", "only what happened this long ago or more", detail: "Such as 30d, 2w or 12h.")
     static let open = Switch("open", "open the page in the browser of this machine")
     static let trash = Switch(
         "trash", "move to the trash instead of deleting",

@@ -15,7 +15,7 @@ extension TrashCommand {
         init(_ action: Action, _ arguments: ParsedArguments) {
             self.action = action
             words = arguments.operands
-            olderThan = arguments[TrashCommand.olderThan].map { Double($0.seconds) } ?? 0
+            olderThan = arguments[SharedFlags.olderThan].map { Double($0.seconds) } ?? 0
             dryRun = arguments[SharedFlags.dryRun]
             yes = arguments[SharedFlags.yes]
         }

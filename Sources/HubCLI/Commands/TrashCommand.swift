@@ -4,10 +4,6 @@ import HubCore
 enum TrashCommand {
     enum Action: Sendable { case ls, restore, empty }
 
-    static let olderThan = Option.age(
-        "older-than", "only what happened this long ago or more", detail: "Such as 30d, 2w or 12h."
-    )
-
     static let command = Command.family(
         "trash", doc: "list, restore or empty the trash",
         detail: """
@@ -27,7 +23,7 @@ enum TrashCommand {
                 run: { try await run($0, Request(.restore, $1)) }),
             Command(
                 name: "empty", purpose: .changes, doc: "delete what is in the trash, and free its space",
-                flags: [olderThan.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag], listKey: "trash",
+                flags: [SharedFlags.olderThan.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag], listKey: "trash",
                 run: { try await run($0, Request(.empty, $1)) }),
         ],
         examples: [

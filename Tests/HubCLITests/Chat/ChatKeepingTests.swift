@@ -138,6 +138,9 @@ import Testing
         // Nobody named a provider.
         let unnamed = try await stage.run(["chat", "--continue", "Two"], with: remote.variables)
         #expect(unnamed.status == 2 && unnamed.error.contains("nothing is sent to a provider that was not named"))
+        // --yes fetches the model; it chooses no provider.
+        #expect(try await stage.run(["chat", "--continue", "Two", "--yes"], with: remote.variables).status != 0)
+        #expect(remote.calls.isEmpty)
         let words = ["chat", "--continue", "--provider", "hf", "Two"]
         let refused = try await stage.run(words, with: remote.variables)
         #expect(refused.status == 2 && refused.error.contains("sending this conversation to hf needs a yes"))

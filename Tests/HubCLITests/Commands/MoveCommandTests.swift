@@ -184,11 +184,6 @@ import Testing
         try await fill()
         let (before, trash) = (try contents(stage.cache), try contents(stage.cache + "-trash"))
         let saved = stage.machine("saved")
-        func copy(_ from: String, _ to: String) async throws {
-            let result = try await RunningProcess.run(
-                "/bin/cp", ["-a", from, to], environment: ["PATH": "/usr/bin:/bin"])
-            try #require(result.status == 0, "\(result.error)")
-        }
         try await copy(stage.machine("hf"), saved)
         var killed = 0
         // Each step of a rename; of a copy every third, which meets all kinds of them.
@@ -197,7 +192,7 @@ import Testing
             try FileSystem.removeTree(disk("new"))
             try await copy(saved, stage.machine("hf"))
             let result = try await stage.run(
-                "mv", place, "--yes", with: ["LD_PRELOAD": library, "FAULTY_DISK": "kill:\(step)"])
+                "cache", "mv", place, "--yes", with: ["LD_PRELOAD": library, "FAULTY_DISK": "kill:\(step)"])
             let whole = FileSystem.exists(stage.cache) ? stage.cache : place
             let there = try contents(FileSystem.resolved(whole) ?? whole)
             #expect(there.filter { before[$0.key] != nil } == before, "step \(step)")
@@ -219,6 +214,13 @@ import Testing
         try await expectMoved(to: place, before, trash)
     }
 
+    /// Copies a folder with its links, modes and times.
+    private func copy(_ from: String, _ to: String) async throws {
+        let result = try await RunningProcess.run(
+            "/bin/cp", ["-a", from, to], environment: ["PATH": "/usr/bin:/bin"])
+        try #require(result.status == 0, "\(result.error)")
+    }
+
     /// The same for the way back over the link.
     @Test(arguments: [false, true]) func aKillOnTheWayBackLosesNothing(fromAnotherDisk: Bool) async throws {
         let library = try await FaultyDisk.library(in: stage.machine)
@@ -228,11 +230,6 @@ import Testing
         try await fill()
         let before = try contents(stage.cache)
         let saved = stage.machine("saved")
-        func copy(_ from: String, _ to: String) async throws {
-            let result = try await RunningProcess.run(
-                "/bin/cp", ["-a", from, to], environment: ["PATH": "/usr/bin:/bin"])
-            try #require(result.status == 0, "\(result.error)")
-        }
         try await copy(stage.machine("hf"), saved)
         var killed = 0
         for step in stride(from: 1, to: 900, by: fromAnotherDisk ? 7 : 1) {

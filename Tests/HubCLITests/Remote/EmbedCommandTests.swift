@@ -68,6 +68,8 @@ import Testing
         #expect(none.status == 2 && none.error.contains("there is no text to embed"))
         let unnamed = try await stage.run("embed", Self.model, "x")
         #expect(unnamed.status == 2 && unnamed.error.contains("nothing is sent to a provider that was not named"))
+        #expect(try await stage.run("embed", Self.model, "x", "--yes").status != 0)
+        #expect(stage.calls.isEmpty)
         let threads = try await stage.run("embed", Self.model, "x", "--provider", "hf", "--threads", "2")
         #expect(threads.status == 2 && threads.error.contains("--threads is about computing"))
         let local = try await stage.run("embed", Fixtures.path("tiny-shakespeare"), "x", "--timeout", "5")

@@ -41,8 +41,7 @@ enum ChatChoice {
         let held = try await Blocking.run { try workspace.heldFolders() }
         let registry = try await context.registry(workspace)
         return registry.entries.filter { entry in
-            entry.isPick && entry.capabilities.contains(.textGeneration)
-                && entry.memory.map { $0 <= registry.memory } ?? false
+            entry.isRecommended(memory: registry.memory) && entry.capabilities.contains(.textGeneration)
                 && RunnableModels.supported.judge(entry.facts)?.isPossible == true
                 && !held.contains(Repository(.model, entry.repository).folderName)
         }.sorted { ($0.parameters ?? .max) < ($1.parameters ?? .max) }.prefix(mostToBegin).map(\.alias)

@@ -19,7 +19,7 @@ extension ChatsCommand {
             words = arguments.operands
             yes = arguments[SharedFlags.yes]
             all = arguments[ChatsCommand.all]
-            olderThan = arguments[TrashCommand.olderThan].map { Double($0.seconds) }
+            olderThan = arguments[SharedFlags.olderThan].map { Double($0.seconds) }
             guard action == .rm else { return }
             if words.isEmpty, !all, olderThan == nil {
                 throw AIError(

@@ -33,7 +33,7 @@ enum ChatsCommand {
             Command(
                 name: "rm", purpose: .changes, doc: "remove conversations",
                 operands: [Operand("ID", .any, .conversation)],
-                flags: [all.flag, TrashCommand.olderThan.flag, SharedFlags.yes.flag], listKey: "conversations",
+                flags: [all.flag, SharedFlags.olderThan.flag, SharedFlags.yes.flag], listKey: "conversations",
                 run: { try await run($0, Request(.rm, $1)) }),
         ],
         examples: [

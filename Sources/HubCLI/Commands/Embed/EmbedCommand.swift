@@ -16,7 +16,7 @@ enum EmbedCommand {
         flags: [
             InputFlags.texts.flag, InputFlags.attach.flag, ProviderFlags.provider.flag, InputFlags.promptName.flag,
             InputFlags.dimensions.flag, ProviderFlags.timeout.minor.flag,
-        ] + InputFlags.computing + [SharedFlags.yes.flag],
+        ] + GenerationFlags.computing + [SharedFlags.yes.flag],
         exclusive: [["exact", "fast"], ["attach", "texts"], ["attach", "prompt-name"]],
         examples: [
             .init("hub embed org/model 'The sea.' 'A ship.' --json", "Two vectors."),
@@ -44,7 +44,7 @@ enum EmbedCommand {
             attach = arguments.all(InputFlags.attach)
             options = EmbeddingOptions(
                 promptName: arguments[InputFlags.promptName], dimensions: arguments[InputFlags.dimensions])
-            computing = InputFlags.computing.map(\.name).first(where: arguments.has)
+            computing = GenerationFlags.computing.map(\.name).first(where: arguments.has)
             wish = ModelWish(
                 model: arguments.operands[0],
                 provider: arguments[ProviderFlags.provider] ?? (attach.isEmpty ? .auto : .local),

@@ -17,13 +17,9 @@ extension ServeCommand {
     static let queue = Option.whole(
         "queue", in: 0...100_000, "requests that may wait; the default is 512")
 
-    /// How models are opened.
-    private static let computing = [
-        GenerationFlags.contextLength.flag, GenerationFlags.threads.minor.flag, GenerationFlags.exact.minor.flag,
-        GenerationFlags.fast.minor.flag, GenerationFlags.cache.minor.flag,
-    ]
     static let apiFlags =
-        [apiKeyFile.flag, models.flag, idle.flag, parallel.flag, queue.flag] + computing
+        [apiKeyFile.flag, models.flag, idle.flag, parallel.flag, queue.flag] + GenerationFlags.computing
+        + [GenerationFlags.cache.minor.flag]
 
     /// What is asked of the API.
     struct APIRequest: Sendable {

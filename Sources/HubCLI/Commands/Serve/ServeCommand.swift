@@ -52,28 +52,34 @@ enum ServeCommand {
         host.flag, port.flag, allowHost.flag, trustProxy.flag, log.flag, logFormat.flag, grace.flag,
     ]
 
-    /// A server of parts.
-    private static func server(_ name: String, _ parts: [Part], _ doc: String) -> Command {
-        let others = Part.allCases.filter { !parts.contains($0) }.map(\.rawValue)
-        return Command(
-            name: name, doc: doc,
-            operands: others.isEmpty ? [] : [Operand(others.joined(separator: "|"), .any, .choice(others))],
-            flags: listening + [
-                SharedFlags.open.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag,
-            ] + apiFlags,
+    private static let words = Part.allCases.map(\.rawValue) + ["all"]
+
+    /// What the words behind `hub serve` mean, however often each is said.
+    static func parts(_ words: [String]) throws(AIError) -> Set<Part> {
+        var parts: Set<Part> = []
+        for word in words {
+            if word == "all" {
+                parts.formUnion(Part.allCases)
+            } else if let part = Part(rawValue: word) {
+                parts.insert(part)
+            } else {
+                throw AIError(
+                    .invalidInput, "hub serve \(words[0]) does not know \"\(word.printable)\"",
+                    advice: "it takes \(Self.words.joined(separator: ", ")); hub serve hub FOLDER serves a folder")
+            }
+        }
+        return parts
+    }
+
+    /// A server of parts, to which further words add others.
+    private static func server(_ name: String, _ doc: String) -> Command {
+        Command(
+            name: name, doc: doc, operands: [Operand("PART", .any, .choice(words))],
+            flags: listening + [SharedFlags.open.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag]
+                + apiFlags,
             exclusive: [["exact", "fast"]],
             run: { context, arguments in
-                var all = Set(parts)
-                for word in arguments.operands {
-                    guard let part = Part(rawValue: word) else {
-                        throw AIError(
-                            .invalidInput, "hub serve \(name) does not know \"\(word.printable)\"",
-                            advice:
-                                "it takes \(others.joined(separator: ", ")); hub serve hub FOLDER serves a folder")
-                    }
-                    all.insert(part)
-                }
-                try await run(context, try Request(all, nil, arguments))
+                try await run(context, try Request(try parts([name] + arguments.operands), nil, arguments))
             })
     }
 
@@ -106,10 +112,10 @@ enum ServeCommand {
                     try await run(context, try Request([], arguments.operand, arguments))
                 }
             ).asUsual,
-            server("mirror", [.mirror], "the same, and what is not here comes from the Hub and is kept"),
-            server("api", [.api], "answers with the models of the cache, as OpenAI's and Ollama's servers do"),
-            server("page", [.page], "a page for browsers: models, downloads, storage, chat"),
-            server("all", Part.allCases, "the mirror, the API and the page"),
+            server("mirror", "the same, and what is not here comes from the Hub and is kept"),
+            server("api", "answers with the models of the cache, as OpenAI's and Ollama's servers do"),
+            server("page", "a page for browsers: models, downloads, storage, chat"),
+            server("all", "the mirror, the API and the page"),
             Command(
                 name: "status", doc: "how a running server is, and what it has done",
                 operands: [Operand("URL", .optional, .text)],

@@ -12,7 +12,7 @@ enum ClassifyCommand {
         operands: [Operand("MODEL", .one, .modelOrFolder), Operand("TEXT", .optional, .text)],
         flags: [
             InputFlags.attach.flag, TryCommand.labels.flag, TryCommand.textPair.flag, InputFlags.gguf.flag,
-        ] + InputFlags.computing + [SharedFlags.yes.flag],
+        ] + GenerationFlags.computing + [SharedFlags.yes.flag],
         exclusive: [["exact", "fast"], ["labels", "text-pair"], ["labels", "attach"], ["text-pair", "attach"]],
         examples: [
             .init("hub classify org/sentiment 'I like it.'", "Positive or negative."),

@@ -11,7 +11,7 @@ enum EvalCommand {
             the perplexity, the better. The same text compares quantizations of one model.
             """,
         operands: [Operand("MODEL", .one, .modelOrFolder), Operand("FILE", .one, .file)],
-        flags: [tokens.flag, InputFlags.gguf.flag] + InputFlags.computing + [SharedFlags.yes.flag],
+        flags: [tokens.flag, InputFlags.gguf.flag] + GenerationFlags.computing + [SharedFlags.yes.flag],
         exclusive: [["exact", "fast"]],
         examples: [
             .init(

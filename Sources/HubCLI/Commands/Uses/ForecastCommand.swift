@@ -11,7 +11,7 @@ enum ForecastCommand {
             """,
         operands: [Operand("MODEL", .one, .modelOrFolder), Operand("FILE.csv", .one, .file)],
         flags: [TryCommand.column.flag, TryCommand.horizon.flag, GenerationFlags.seed.flag]
-            + InputFlags.computing + [SharedFlags.yes.flag],
+            + GenerationFlags.computing + [SharedFlags.yes.flag],
         exclusive: [["exact", "fast"]],
         examples: [
             .init("hub forecast amazon/chronos-bolt-tiny sales.csv", "The next 64 values."),

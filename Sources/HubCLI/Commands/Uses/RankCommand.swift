@@ -14,7 +14,7 @@ enum RankCommand {
         flags: [
             InputFlags.texts.flag, TryCommand.task.flag, InputFlags.promptName.flag, InputFlags.dimensions.flag,
             InputFlags.gguf.flag,
-        ] + InputFlags.computing + [SharedFlags.yes.flag],
+        ] + GenerationFlags.computing + [SharedFlags.yes.flag],
         exclusive: [["exact", "fast"]],
         examples: [
             .init("hub rank ./reranker 'Who wrote Hamlet?' --texts answers.txt", "The best answer first."),
