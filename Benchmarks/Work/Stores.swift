@@ -83,7 +83,8 @@ enum Stores {
             bars: [Bar(.rate, .times(0.95), beside: "cat")],
             warmUps: 1,
             ours: Contestant(
-                name: "hub cache warm --wait", command: suite.hub(["cache", "warm", model, "--wait", "--quiet"], box),
+                name: "hub cache warm --wait",
+                command: suite.hub(["cache", "warm", model, "--wait", "--quiet"], box),
                 prepare: evict,
                 bytes: bytes),
             peers: [

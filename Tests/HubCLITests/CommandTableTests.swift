@@ -78,15 +78,6 @@ import Testing
             }
         }
     }
-
-    @Test func helpCanExplainAllThereIs() throws {
-        guard case .choice(let names) = try #require(HelpCommand.command { CommandTable.all }.operands.first).kind
-        else {
-            Issue.record("help completes nothing")
-            return
-        }
-        #expect(names == CommandTable.all.map(\.name) + HelpTopic.all.map(\.name))
-    }
 }
 
 @Suite struct HelpTests {

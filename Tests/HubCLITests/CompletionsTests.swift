@@ -56,6 +56,7 @@ import Testing
         #expect(try await offered("trash", "") == ["ls", "restore", "empty"])
         #expect(try await offered("trash", "empty", "--ol") == ["--older-than"])
         #expect(try await offered("cache", "w") == ["warm"])
+        #expect(try await offered("help", "") == CommandTable.all.map(\.name) + HelpTopic.all.map(\.name))
         // What was given once is not offered again, unless it may be repeated.
         let flags = try await offered("pull", "--force", "--include", "*.json", "--")
         #expect(flags.contains("--include") && flags.contains("--json") && !flags.contains("--force"))

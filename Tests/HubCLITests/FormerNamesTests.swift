@@ -39,7 +39,8 @@ import Testing
         let outcome = ArgumentParser.parse(["serve"] + flags.split(separator: " ").map(String.init))
         let command = try #require(outcome.command)
         #expect(outcome.fault == nil && command.name.hasPrefix("serve "))
-        #expect(try ServeCommand.parts([command.word] + outcome.arguments.operands) == Set(ServeCommand.Part.allCases))
+        #expect(
+            try ServeCommand.parts([command.word] + outcome.arguments.operands) == Set(ServeCommand.Part.allCases))
     }
 
     @Test func twoActionsAreNotOne() {

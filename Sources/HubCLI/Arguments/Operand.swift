@@ -24,6 +24,8 @@ struct Operand: Sendable {
         case conversation
         /// A model in the trash.
         case trashed
+        /// A command, or a topic of help.
+        case page
         case choice([String])
 
         /// Whether the word is one of its choices.

@@ -61,7 +61,8 @@ struct ChatSession {
     }
 
     mutating func run() async throws {
-        context.interruption.kept = keeper == nil ? "a conversation is not kept" : "hub chat --continue continues it"
+        context.interruption.kept =
+            keeper == nil ? "a conversation is not kept" : "hub chat --continue continues it"
         context.interruption.divert { [stop] in stop.withLock { $0 }?() }
         defer { context.interruption.divert(nil) }
         let (model, provider) = conversation.names

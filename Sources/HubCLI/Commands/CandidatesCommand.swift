@@ -39,6 +39,8 @@ enum CandidatesCommand {
                 guard case .word(let text, let doc) = candidate else { return candidate }
                 return .word(prefix + text, doc)
             }
+        case .operand(let operand) where operand.kind == .page:
+            return begins((table.map(\.name) + HelpTopic.all.map(\.name)).map { .word($0) }, line.current)
         case .operand(let operand): return begins(operands(operand, line, context), line.current)
         case .word(let family):
             let words = family.subcommands.map { Candidate.word($0.word, $0.doc) }
@@ -91,7 +93,7 @@ enum CandidatesCommand {
         if operand.kind.takesFolder, operand.kind == .folder || typed.namesFolder { return [.folders] }
         switch operand.kind {
         case .file: return [.files]
-        case .folder, .text: return []
+        case .folder, .text, .page: return []
         case .choice(let names): return names.map { .word($0) }
         case .alias: return line.models(context).aliases()
         case .storedToken: return storedTokens(context)

@@ -15,7 +15,7 @@ enum HelpCommand {
                 the commands alone. The topics are flags, generation, exit-codes, environment, references, providers and \
                 architectures, which lists the models that run.
                 """,
-            operands: [Operand("COMMAND|TOPIC", .optional, .choice(names)), Operand("WORD", .optional, .text)],
+            operands: [Operand("COMMAND|TOPIC", .optional, .page), Operand("WORD", .optional, .text)],
             flags: [man.flag],
             refusalOfMore: AIError(
                 .invalidInput, "hub help explains one command or topic at a time",
@@ -31,15 +31,6 @@ enum HelpCommand {
                 try run(name.isEmpty ? nil : name, isManual: arguments[man], table(), context)
             })
     }
-
-    /// What can be explained. The table cannot be asked for its names while it is being made.
-    private static let names = [
-        "search", "info", "diff", "registry", "sync", "pull", "outdated", "lock", "export", "import",
-        "ls", "path", "rm", "gc", "pin", "unpin", "verify", "trash", "cache",
-        "try", "chat", "embed", "rank", "classify", "forecast", "transcribe", "image", "tokenize", "eval", "chats",
-        "serve", "auth", "doctor", "env", "completions", "help", "version",
-        "flags", "generation", "exit-codes", "environment", "references", "providers", "architectures",
-    ]
 
     /// - Parameter name: a command, with the word of its subcommand, or a topic; nil for the overview.
     private static func run(_ name: String?, isManual: Bool, _ table: [Command], _ context: Context) throws {
@@ -72,7 +63,9 @@ enum HelpCommand {
                 .invalidInput, "hub help explains one command or topic at a time",
                 advice: "hub help alone lists the commands")
         }
-        let near = OtherTools.command(meantBy: name) ?? NearestName.of(name, among: names)
+        let near =
+            OtherTools.command(meantBy: name)
+            ?? NearestName.of(name, among: table.map(\.name) + HelpTopic.all.map(\.name))
         throw AIError(
             .invalidInput, "no help on \"\(name.printable)\"",
             advice: near.map { "did you mean: hub help \($0)" } ?? "hub --help lists the commands and topics")

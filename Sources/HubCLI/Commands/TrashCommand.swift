@@ -23,7 +23,8 @@ enum TrashCommand {
                 run: { try await run($0, Request(.restore, $1)) }),
             Command(
                 name: "empty", purpose: .changes, doc: "delete what is in the trash, and free its space",
-                flags: [SharedFlags.olderThan.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag], listKey: "trash",
+                flags: [SharedFlags.olderThan.flag, SharedFlags.dryRun.flag, SharedFlags.yes.flag],
+                listKey: "trash",
                 run: { try await run($0, Request(.empty, $1)) }),
         ],
         examples: [

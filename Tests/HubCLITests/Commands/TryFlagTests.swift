@@ -227,7 +227,8 @@ import Testing
     @Test func whatDoesNotEmbedSaysSo() async throws {
         let result = try await stage.run("try", folder, "--embed", "x")
         #expect(result.status == 7 && result.output.isEmpty)
-        #expect(result.error.hasPrefix(
+        #expect(
+            result.error.hasPrefix(
                 "hub: --embed is hub embed now\nhub: tiny-shakespeare does not embed: it has no modules.json"))
         for flag in ["--chat", "--logits"] {
             let text = try await stage.run("try", encoder, "x", flag)

@@ -33,9 +33,10 @@ enum ChatCommand {
     static let noKeep = Switch("no-keep", "do not keep the conversation on this machine")
 
     /// Flags about how this machine computes.
-    static let computing = (GenerationFlags.computing + [
-        GenerationFlags.cache.flag, GenerationFlags.speculate.flag, InputFlags.gguf.flag,
-    ]).map(\.name)
+    static let computing =
+        (GenerationFlags.computing + [
+            GenerationFlags.cache.flag, GenerationFlags.speculate.flag, InputFlags.gguf.flag,
+        ]).map(\.name)
 
     static let command = Command(
         name: "chat", doc: "talk with a model, on this machine or a remote one",

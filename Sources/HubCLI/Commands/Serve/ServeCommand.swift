@@ -75,7 +75,9 @@ enum ServeCommand {
     private static func server(_ name: String, _ doc: String) -> Command {
         Command(
             name: name, doc: doc, operands: [Operand("PART", .any, .choice(words))],
-            flags: listening + [SharedFlags.open.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag]
+            flags: listening + [
+                SharedFlags.open.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag,
+            ]
                 + apiFlags,
             exclusive: [["exact", "fast"]],
             run: { context, arguments in
