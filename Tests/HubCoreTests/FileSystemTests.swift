@@ -173,6 +173,28 @@ import Testing
         #expect(FileSystem.exists(folder("a/e")))
     }
 
+    /// As when one process cleans a cache into which another begins to write.
+    @Test func foldersAreMadeWhileAnotherRemovesOrReplacesEmptyOnes() async throws {
+        let folder = folder
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for _ in 0..<4000 {
+                    try FileSystem.createDirectories(folder("aside"))
+                    do { try FileSystem.rename(folder("aside"), to: folder("shared")) } catch {
+                        try FileSystem.removeEmptyDirectory(folder("shared"))
+                    }
+                }
+            }
+            group.addTask {
+                for _ in 0..<4000 {
+                    try FileSystem.createDirectories(folder("shared/own"))
+                    try FileSystem.removeEmptyDirectory(folder("shared/own"))
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test func removingSaysWhetherThereWasSomething() throws {
         try folder.write("file", "")
         #expect(try FileSystem.remove(folder("file")))

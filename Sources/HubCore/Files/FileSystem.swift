@@ -82,10 +82,13 @@ package enum FileSystem {
         guard number == ENOENT, parent != path else {
             throw .system("cannot make the folder", path: path, errno: number)
         }
-        try createDirectories(parent, mode: mode)
-        guard mkdir(path, mode_t(mode)) == 0 || errno == EEXIST else {
-            throw .system("cannot make the folder", path: path, errno: errno)
+        // Until this folder is in it, another process may remove the one above, or rename one over it.
+        for _ in 0..<1000 {
+            try createDirectories(parent, mode: mode)
+            if mkdir(path, mode_t(mode)) == 0 || errno == EEXIST { return }
+            guard errno == ENOENT else { break }
         }
+        throw .system("cannot make the folder", path: path, errno: errno)
     }
 
     /// Writes a new file beside the old one and renames it over: a reader sees the old or the new, whole. The mode is

@@ -144,12 +144,14 @@ package struct RepositoryFolder: Sendable, Hashable {
             guard error.isAbsence, FileSystem.exists(path) else { throw error }
             return
         }
-        do throws(AIError) { try FileSystem.rename(aside, to: path) } catch {
-            // Another process was faster, or the locks are on another disk.
-            try FileSystem.removeEmptyDirectory(snapshots)
-            try FileSystem.removeEmptyDirectory(aside)
-            try FileSystem.createDirectories(path)
-        }
+        // Not over a folder that another process has just made: what it makes in there would go nowhere.
+        let isOurs: Bool
+        do throws(AIError) { isOurs = try FileSystem.rename(aside, toNew: path) } catch { isOurs = false }
+        if isOurs { return }
+        // Another process was faster, or the locks are on another disk.
+        try FileSystem.removeEmptyDirectory(snapshots)
+        try FileSystem.removeEmptyDirectory(aside)
+        try FileSystem.createDirectories(path)
     }
 
     // MARK: Snapshots
