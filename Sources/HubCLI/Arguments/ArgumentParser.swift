@@ -197,7 +197,9 @@ struct ArgumentParser {
     private mutating func take(_ flag: Flag, spelled: String, joined: String?) throws(AIError) {
         if let successor = flag.successor { outcome.notes.append("\(spelled) is \(successor) now") }
         guard flag.takesValue else {
-            guard let joined = joined ?? likelyValue(of: flag, spelled: spelled) else { return outcome.arguments.add(flag) }
+            guard let joined = joined ?? likelyValue(of: flag, spelled: spelled) else {
+                return outcome.arguments.add(flag)
+            }
             if flag.isValueOptional { return try take(joined, of: flag, spelled: spelled) }
             guard !flag.refinements.isEmpty else { throw AIError(.invalidInput, "\(spelled) takes no value") }
             guard flag.refinements.contains(joined) else {
