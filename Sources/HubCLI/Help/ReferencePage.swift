@@ -130,10 +130,11 @@ private struct MarkdownPage {
     static func escape(_ text: String) -> String {
         var safe = ""
         let characters = Array(text)
+        func isOfWord(_ index: Int) -> Bool {
+            characters.indices.contains(index) && (characters[index].isLetter || characters[index].isNumber)
+        }
         for (index, character) in characters.enumerated() {
-            let isWithinWord =
-                index > 0 && index + 1 < characters.count && characters[index - 1].isLetter
-                && characters[index + 1].isLetter
+            let isWithinWord = isOfWord(index - 1) && isOfWord(index + 1)
             if "\\`*[<~".contains(character) || (character == "_" && !isWithinWord) { safe += "\\" }
             safe.append(character)
         }
