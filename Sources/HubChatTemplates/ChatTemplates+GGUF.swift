@@ -14,7 +14,7 @@ extension ChatTemplates {
             ("bos", "bos_token"), ("eos", "eos_token"), ("unknown", "unk_token"), ("seperator", "sep_token"),
             ("padding", "pad_token"), ("cls", "cls_token"), ("mask", "mask_token"),
         ] {
-            guard let id = GGUFTokenizerValues(file).id(key), tokens.indices.contains(id) else { continue }
+            guard let id = try GGUFTokenizerValues(file).id(key), tokens.indices.contains(id) else { continue }
             special[name] = .string(String(decoding: tokens[id], as: UTF8.self))
         }
         return gguf(texts, specialTokens: special, path: file.file.path)

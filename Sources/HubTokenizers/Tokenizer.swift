@@ -80,6 +80,11 @@ public final class Tokenizer: Sendable {
         for id in parts.postProcessor.addedIDs where spellings[id] == nil && vocabulary.spelling(of: id) == nil {
             throw .malformed(path, "the post_processor adds the id \(id), which is not a token")
         }
+        // Some converters left them out when tokenizer.json began to write them as lists. Every text would be encoded as
+        // single characters, which the reference does without a word.
+        if case .bytePair(let model) = parts.model, model.lacksMerges(besides: { spellings[$0] != nil }) {
+            throw .malformed(path, "the vocabulary has no merges")
+        }
         // A token spelled like a special one is special too.
         let special = Set(parts.added.tokens.filter(\.isSpecial).map(\.content))
         var specialIDs = Set(spellings.filter { special.contains($0.value) }.keys)

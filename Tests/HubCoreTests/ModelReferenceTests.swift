@@ -74,8 +74,9 @@ import Testing
 
     @Test func theShortNameOfTheHubIsNotAMirrors() throws {
         let mirror = try Endpoint("http://localhost:8080")
-        for text in ["hf.co/o/m", "https://hf.co/o/m", "huggingface.co/o/m"] {
-            #expect(throws: AIError.self) { try ModelReference(parsing: text, endpoint: mirror) }
+        for text in ["hf.co/o/m", "https://hf.co/o/m", "huggingface.co/o/m", "hf.co/o/m:Q4_K_M"] {
+            let error = #expect(throws: AIError.self) { try ModelReference(parsing: text, endpoint: mirror) }
+            #expect(error?.message.contains("is on another Hub than http://localhost:8080") == true)
         }
     }
 

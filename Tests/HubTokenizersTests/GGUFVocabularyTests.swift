@@ -1,4 +1,5 @@
 import HubCore
+import ModelFormats
 import Support
 import Testing
 
@@ -143,6 +144,43 @@ import Testing
         #expect(try bytePair([("a", 1), ("Ġ", 1), ("<|im_end|>", 3)]) { _ in }.encode("a a") == [0, 1, 0])
         let error = try await thrown { try bytePair([("a", 1), ("b", 1), ("ab", 1)]) { _ in } }
         #expect(error.code == .malformedModel && error.message.contains("no merges"), "\(error.message)")
+    }
+
+    /// The same in tokenizer.json, where words may be tokens that are added, or be taken whole.
+    @Test func wordsWithoutMergesAreMalformedInAnyFile() async throws {
+        func open(_ vocabulary: String, _ more: String = "", added: String = "") throws {
+            let folder = try TemporaryFolder()
+            try folder.write(
+                "tokenizer.json",
+                #"{"added_tokens":[\#(added)],"model":{"type":"BPE","vocab":{\#(vocabulary)},"merges":[]\#(more)}}"#)
+            _ = try Tokenizer(folder: folder.path)
+        }
+        let token =
+            #"{"id":2,"content":"ab","special":true,"single_word":false,"lstrip":false,"rstrip":false,"normalized":false}"#
+        try open(#""a":0,"b":1"#)
+        try open(#""a":0,"b":1"#, added: token)
+        try open(#""a":0,"b":1,"ab":2"#, #","ignore_merges":true"#)
+        let error = try await thrown { try open(#""a":0,"b":1,"ab":2"#) }
+        #expect(error.code == .malformedModel && error.message.contains("no merges"), "\(error.message)")
+    }
+
+    /// A flag that is a number, an id that is a text.
+    @Test(arguments: [
+        ("add_eos_token", UInt32(4), [1, 0, 0, 0]), ("mask_token_id", 8, GGUFBytes.text("1")),
+        ("cls_token_id", 8, GGUFBytes.text("1")),
+    ] as [(String, UInt32, [UInt8])])
+    func aValueOfTheWrongTypeIsNamed(key: String, type: UInt32, value: [UInt8]) async throws {
+        let folder = try TemporaryFolder()
+        let file = try Fixtures.bytes("tiny-shakespeare-gguf/model-q4_0.gguf")
+        try folder.write(
+            "m.gguf", GGUFBytes.adding([GGUFBytes.pair("tokenizer.ggml.\(key)", type, value)], to: file))
+        let gguf = try GGUFFile(folder("m.gguf"))
+        if key == "mask_token_id" {
+            #expect(throws: AIError.self) { try GGUFTokenizerValues(gguf).id("mask") }
+        } else {
+            let error = #expect(throws: AIError.self) { try GGUFVocabulary(gguf) }
+            #expect(error?.message.contains(key) == true)
+        }
     }
 
     @Test func anAddedTokenOfBytePairsIsTextAsItIs() throws {

@@ -42,6 +42,25 @@ import Testing
         #expect(worst < 2e-4, "\(worst)")
     }
 
+    /// A GGUF file says both in its metadata. The first row sees what follows only if attention does.
+    @Test func aGGUFFileSaysSoToo() async throws {
+        let key = GGUFBytes.pair("qwen3.attention.causal", 7, [0])
+        let first = GGUFBytes.pair("qwen3.pooling_type", 4, GGUFBytes.little(UInt32(2)))
+        let file = try Fixtures.bytes("micro-gguf/qwen3-q8_0.gguf")
+        func differs(_ name: String, _ pairs: [[UInt8]]) async throws -> Bool {
+            let folder = try TemporaryFolder()
+            try folder.write(name, GGUFBytes.adding(pairs, to: file))
+            let model = try await LanguageModel.open(
+                folder: folder(name), options: ModelOptions(threads: 1, isExact: true))
+            let vectors = try await model.embed(["the king of", "the king is"])
+            return vectors[0].vector != vectors[1].vector
+        }
+        #expect(try await !differs("causal.gguf", [first]))
+        #expect(try await differs("both.gguf", [first, key]))
+        let error = try await thrown { _ = try await differs("text.gguf", [key]) }
+        #expect(error.code == .unsupportedModel && error.message.contains("is_causal false"), "\(error.message)")
+    }
+
     @Test func whatGeneratesIsRefused() async throws {
         let folder = try folder("qwen3", modules: false)
         let error = try await thrown { try await LanguageModel.open(folder: folder.path) }

@@ -44,6 +44,18 @@ import Testing
         try await check(damaged("llama")) { _ = try await $0.logits(prompt: "the king") }
     }
 
+    @Test func ofPictures() async throws {
+        let folder = try damaged("vit")
+        let model = try await PictureModel.open(folder: folder.path)
+        let picture = TowerGoldenTests.picture(width: 32, height: 32)
+        for ask in [{ _ = try await model.embed([picture]) }, { _ = try await model.outputs([picture]) }]
+            as [() async throws -> Void]
+        {
+            let error = try await thrown { try await ask() }
+            #expect(error.code == .generationFailed && error.message.contains("the output has NaN"), "\(error.message)")
+        }
+    }
+
     @Test func ofForecasts() async throws {
         let folder = try damaged("chronos-bolt")
         let forecaster = try await Forecaster.open(folder: folder.path)

@@ -57,7 +57,8 @@ enum GenerationFlags {
 
     static let exact = Switch("exact", "compute in float32, with dequantized weights")
     static let fast = Switch(
-        "fast", "compute with 8-bit activations where weights are quantized (the default)")
+        "fast",
+        "compute with activations rounded to 8 bits for quantized weights, and to bf16 for bf16 ones (the default)")
     static let cache = Option<KeyValueFormat>.choice(
         "kv", "how keys and values are kept; f16 by default, f32 with --exact")
     static let threads = Option.whole("threads", in: 1...1024, "number of threads")

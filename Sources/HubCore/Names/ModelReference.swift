@@ -26,7 +26,7 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
     public init(parsing text: String, endpoint: Endpoint = .huggingFace) throws(AIError) {
         if let rest = text.dropping(prefix: "hf://") {
             try self.init(uri: rest, whole: text)
-        } else if let page = Self.hubPage(text, endpoint) {
+        } else if let page = Self.hubPage(text) {
             try self.init(web: page, endpoint: endpoint)
         } else if text.hasPrefix("http://") || text.hasPrefix("https://") {
             try self.init(web: text, endpoint: endpoint)
@@ -118,10 +118,9 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The whole address of a page of the Hub that is written without a scheme or with the Hub's short name.
-    private static func hubPage(_ text: String, _ endpoint: Endpoint) -> String? {
-        guard endpoint == .huggingFace else { return nil }
+    private static func hubPage(_ text: String) -> String? {
         for short in ["huggingface.co/", "hf.co/", "https://hf.co/"] {
-            if let rest = text.dropping(prefix: short) { return "\(endpoint)/\(rest)" }
+            if let rest = text.dropping(prefix: short) { return "\(Endpoint.huggingFace)/\(rest)" }
         }
         return nil
     }

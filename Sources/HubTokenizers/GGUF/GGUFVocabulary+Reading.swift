@@ -17,17 +17,20 @@ extension GGUFVocabulary {
         charsmap = try values.bytes("precompiled_charsmap")
         name = header["general.name"]?.string ?? ""
         architecture = header["general.architecture"]?.string ?? ""
-        beginID = values.id("bos")
-        endID = values.id("eos")
+        beginID = try values.id("bos")
+        endID = try values.id("eos")
         otherEndIDs = try values.ends()
-        unknownID = values.id("unknown")
-        separatorID = values.id("seperator") ?? values.id("separator")
-        classID = values.id("cls")
-        addsBegin = values.flag("add_bos_token")
-        addsEnd = values.flag("add_eos_token")
-        addsSpacePrefix = values.flag("add_space_prefix")
-        removesExtraSpaces = values.flag("remove_extra_whitespaces")
-        lowercases = values.flag("normalizer.lowercase")
-        stripsAccents = values.flag("normalizer.strip_accents")
+        unknownID = try values.id("unknown")
+        // As llama.cpp spells it, and as it should be.
+        let misspelled = try values.id("seperator")
+        let separator = try values.id("separator")
+        separatorID = misspelled ?? separator
+        classID = try values.id("cls")
+        addsBegin = try values.flag("add_bos_token")
+        addsEnd = try values.flag("add_eos_token")
+        addsSpacePrefix = try values.flag("add_space_prefix")
+        removesExtraSpaces = try values.flag("remove_extra_whitespaces")
+        lowercases = try values.flag("normalizer.lowercase")
+        stripsAccents = try values.flag("normalizer.strip_accents")
     }
 }

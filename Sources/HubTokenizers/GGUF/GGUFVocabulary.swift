@@ -91,11 +91,6 @@ extension GGUFVocabulary {
 
     private func bytePair(_ rules: String, _ path: String) throws(AIError) -> TokenizerParts {
         let pieces = try pieces(path)
-        // Some converters left them out when tokenizer.json began to write them as lists. Without merges every text would
-        // be encoded as single characters.
-        guard !merges.isEmpty || !pieces.hasLongPieces else {
-            throw .malformed(path, "the vocabulary has no merges")
-        }
         let table = try mergeTable(pieces.vocabulary, path)
         let rules = try GGUFPreTokenizer(rules, path: path)
         var settings = BytePairModel.Settings()

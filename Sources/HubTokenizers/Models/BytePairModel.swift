@@ -86,6 +86,22 @@ final class BytePairModel: Sendable {
 
     private static func occursInUTF8(_ byte: Int) -> Bool { byte < 0xC0 || (0xC2...0xF4).contains(byte) }
 
+    /// Whether there are tokens of several characters, and nothing that makes them of characters.
+    ///
+    /// - Parameter added: whether a token is matched before the model is asked.
+    func lacksMerges(besides added: (Int) -> Bool) -> Bool {
+        guard merges.isEmpty, !settings.ignoresMerges, settings.prefix.isEmpty, settings.suffix.isEmpty else {
+            return false
+        }
+        let others = Set((fallback ?? []).compactMap(\.self))
+        var found = false
+        vocabulary.forEach { id, spelling in
+            guard !found, !others.contains(id), !added(Int(id)) else { return }
+            found = spelling.lazy.filter { $0 & 0xC0 != 0x80 }.prefix(2).count > 1
+        }
+        return found
+    }
+
     /// Vocabulary and merges, each read on its own thread; nil if there is no list of merges.
     private static func lists(_ model: ModelPart) throws(AIError) -> (Vocabulary, MergePairs?) {
         // Each is written by one thread and read when both have ended; the document is only read.

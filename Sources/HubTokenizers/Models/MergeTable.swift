@@ -29,6 +29,8 @@ struct MergeTable: Sendable {
         lastOfRegion = (size < 1 << 16 ? size : size / 2) - 1
     }
 
+    var isEmpty: Bool { slots.allSatisfy { $0.pair == Self.free } }
+
     /// The result of a pair. Setting a pair again replaces the value, as in the reference.
     subscript(left: Int32, right: Int32) -> Merge? {
         get {

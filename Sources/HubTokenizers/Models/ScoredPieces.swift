@@ -27,14 +27,6 @@ struct ScoredPieces: Sendable {
     /// The unknown piece.
     var unknown: Int32? { types.firstIndex(of: .unknown).map(Int32.init) }
 
-    /// Whether a piece of text has several characters.
-    var hasLongPieces: Bool {
-        types.enumerated().contains { id, type in
-            type == .normal
-                && (vocabulary.spelling(of: id) ?? []).lazy.filter { $0 & 0xC0 != 0x80 }.prefix(2).count > 1
-        }
-    }
-
     /// The pieces that are matched whole; nil if there are none.
     var userDefined: ByteTrie? {
         guard types.contains(.userDefined) else { return nil }

@@ -14,7 +14,15 @@ struct TokenizerSettings {
     let configPath: String
     let olderPath: String
 
+    /// Settings that are true or false.
+    private static let flags = [
+        "add_bos_token", "add_eos_token", "add_prefix_space", "do_lower_case", "keep_accents", "legacy",
+        "separate_vocabs", "split_by_punct", "strip_accents", "tokenize_chinese_chars", "trim_offsets",
+    ]
+
     /// Reads the files of a folder; any may be missing.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for a setting of the wrong type; null counts as absent.
     init(folder: String) throws(AIError) {
         configPath = Path.join(folder, "tokenizer_config.json")
         olderPath = Path.join(folder, "added_tokens.json")
@@ -22,6 +30,15 @@ struct TokenizerSettings {
         specialTokens = try JSONFile.read(Path.join(folder, "special_tokens_map.json"))
         olderTokens = try JSONFile.read(olderPath)
         model = try JSONFile.read(Path.join(folder, "config.json"))
+        func check(_ keys: [String], _ what: String, _ isRight: (JSON) -> Bool) throws(AIError) {
+            for key in keys {
+                if let value = config?[key], !value.isNull, !isRight(value) {
+                    throw .malformed(configPath, "\(key) is not \(what)")
+                }
+            }
+        }
+        try check(Self.flags, "true or false") { $0.bool != nil }
+        try check(["model_max_length", "max_len"], "a number") { $0.double != nil }
     }
 
     /// The defaults without such files.
@@ -46,7 +63,11 @@ struct TokenizerSettings {
 
     var modelType: String? { model?["model_type"]?.string }
 
-    func bool(_ key: String) -> Bool? { config?[key]?.bool }
+    /// One of ``flags``.
+    func bool(_ key: String) -> Bool? {
+        assert(Self.flags.contains(key), "\(key) is not among the flags that are checked")
+        return config?[key]?.bool
+    }
 
     /// A value of the settings. Older models have it in special_tokens_map.json.
     private func value(_ key: String) -> JSON? {

@@ -47,16 +47,16 @@ struct SentencePieceSettings {
     // MARK: Special tokens around a text
 
     var addsBegin: Bool {
-        settings.config?["add_bos_token"]?.bool ?? ["Llama", "Gemma"].contains { settings.className.hasPrefix($0) }
+        settings.bool("add_bos_token") ?? ["Llama", "Gemma"].contains { settings.className.hasPrefix($0) }
     }
 
-    var addsEnd: Bool { settings.config?["add_eos_token"]?.bool ?? isT5 }
+    var addsEnd: Bool { settings.bool("add_eos_token") ?? isT5 }
 
     /// Whether a space is added before a text; nil if these files do not say.
-    var addsPrefix: Bool? { isLlama ? settings.config?["add_prefix_space"]?.bool : nil }
+    var addsPrefix: Bool? { isLlama ? settings.bool("add_prefix_space") : nil }
 
     /// Whether text after an added token gets no space, as in Llama's class unless `legacy`.
-    var prefixesOnlyTheStart: Bool { isLlama && settings.config?["legacy"]?.bool != true }
+    var prefixesOnlyTheStart: Bool { isLlama && settings.bool("legacy") != true }
 
     /// The id of `bos_token` or `eos_token`.
     ///

@@ -70,16 +70,16 @@ struct SentenceModules: Sendable, Hashable {
         }
         let inner = Path.join(folder, place)
         let path = Path.join(inner, "config.json")
-        func settings() throws(AIError) -> JSON {
+        func settings() throws(AIError) -> FileSettings {
             guard let settings = try JSONFile.read(path) else { throw .malformed(path, "it is missing") }
-            return settings
+            return try FileSettings(settings, path: path)
         }
         switch type.split(separator: ".").last ?? "" {
         case "Transformer", "Dropout": break
         case "Normalize": layers.append(.unit)
-        case "Pooling": readPooling(try settings())
+        case "Pooling": try readPooling(try settings())
         case "LayerNorm": layers.append(.norm(folder: inner))
-        case "Dense": try readDense(try settings(), inner, path)
+        case "Dense": try readDense(try settings(), inner)
         default: refuse("module", type)
         }
     }
@@ -90,13 +90,25 @@ struct SentenceModules: Sendable, Hashable {
         ("mean_sqrt_len_tokens", .scaledMean), ("weightedmean_tokens", .weightedMean), ("lasttoken", .last),
     ]
 
-    private mutating func readPooling(_ settings: JSON) {
-        includesPrompt = settings["include_prompt"]?.bool ?? true
-        let named = settings["pooling_mode"].map { $0.array?.compactMap(\.string) ?? [$0.string].compactMap { $0 } }
-        let switched = Self.switches.filter { settings["pooling_mode_\($0.key)"]?.bool == true }.map(\.pooling)
-        let chosen = named.map { $0.compactMap(Pooling.init) } ?? switched
-        if let named, chosen.count < named.count {
-            refuse("pooling by", named.joined(separator: ", "))
+    private mutating func readPooling(_ settings: FileSettings) throws(AIError) {
+        includesPrompt = settings.flag("include_prompt") ?? true
+        let named: [String]? =
+            if settings.value("pooling_mode")?.array != nil { settings.texts("pooling_mode") } else {
+                settings.text("pooling_mode").map { [$0] }
+            }
+        var switched: [String: Bool] = [:]
+        for (key, _) in Self.switches { switched[key] = settings.flag("pooling_mode_\(key)") }
+        try settings.check()
+        if let named {
+            let chosen = named.compactMap(Pooling.init)
+            if chosen.count < named.count { refuse("pooling by", named.joined(separator: ", ")) }
+            if !chosen.isEmpty { poolings = chosen }
+            return
+        }
+        let chosen = Self.switches.filter { switched[$0.key] == true }.map(\.pooling)
+        // A file that says nothing means the class's default.
+        guard !chosen.isEmpty || switched["mean_tokens"] == nil else {
+            throw .malformed(settings.path, "it switches every pooling off")
         }
         if !chosen.isEmpty { poolings = chosen }
     }
@@ -106,23 +118,22 @@ struct SentenceModules: Sendable, Hashable {
         "activation.SiLU": .silu,
     ]
 
-    private mutating func readDense(_ settings: JSON, _ folder: String, _ path: String) throws(AIError) {
-        guard let outputs = settings["out_features"]?.int.flatMap(Int.init(exactly:)), outputs > 0 else {
-            throw .malformed(path, "it has no out_features")
-        }
-        let name = settings["activation_function"]?.string ?? "torch.nn.modules.activation.Tanh"
+    private mutating func readDense(_ settings: FileSettings, _ folder: String) throws(AIError) {
+        let outputs = settings.count("out_features")
+        let name = settings.text("activation_function") ?? "torch.nn.modules.activation.Tanh"
+        let hasBias = settings.flag("bias") ?? true
+        let isResidual = settings.flag("use_residual") ?? false
+        let vectors = ["module_input_name", "module_output_name"].compactMap(settings.text)
+        try settings.check()
+        guard let outputs else { throw .malformed(settings.path, "it has no out_features") }
         guard name.hasPrefix("torch.nn.modules."),
             let activation = Self.activations[String(name.dropFirst("torch.nn.modules.".count))]
         else { return refuse("activation", name) }
-        for key in ["module_input_name", "module_output_name"] {
-            if let other = settings[key]?.string, other != "sentence_embedding" {
-                return refuse("a dense layer of", other)
-            }
+        if let other = vectors.first(where: { $0 != "sentence_embedding" }) {
+            return refuse("a dense layer of", other)
         }
         layers.append(
-            .dense(
-                folder: folder, outputs: outputs, hasBias: settings["bias"]?.bool ?? true, activation,
-                isResidual: settings["use_residual"]?.bool ?? false))
+            .dense(folder: folder, outputs: outputs, hasBias: hasBias, activation, isResidual: isResidual))
     }
 
     /// What a GGUF file says; nil if it says nothing. llama.cpp normalises.
@@ -160,11 +171,15 @@ struct SentenceSettings {
     /// Reads the file of a folder; it may be missing.
     init(folder: String) throws(AIError) {
         for name in Self.names {
-            guard let settings = try JSONFile.read(Path.join(folder, "sentence_\(name)_config.json")) else {
-                continue
+            let path = Path.join(folder, "sentence_\(name)_config.json")
+            guard let json = try JSONFile.read(path) else { continue }
+            let settings = try FileSettings(json, path: path)
+            // A number beyond all positions stands for no limit.
+            if settings.number("max_seq_length") ?? 0 <= Double(SettingLimits.positions.upperBound) {
+                maxTokens = settings.positions("max_seq_length")
             }
-            maxTokens = settings["max_seq_length"]?.int.flatMap(Int.init(exactly:)).flatMap { $0 > 0 ? $0 : nil }
-            lowercases = settings["do_lower_case"]?.bool ?? false
+            lowercases = settings.flag("do_lower_case") ?? false
+            try settings.check()
             return
         }
     }

@@ -14,7 +14,10 @@ struct SentencePrompts: Sendable, Hashable {
     /// - Throws: ``ErrorCode/malformedModel`` for a default that is not a prompt, or an unknown similarity.
     init(_ settings: JSON?, path: String) throws(AIError) {
         for (name, text) in settings?["prompts"]?.object?.members ?? [] {
-            if texts.updateValue(text.string ?? "", forKey: name) == nil { names.append(name) }
+            guard let text = text.string else {
+                throw .malformed(path, "its prompt \"\(name.printable)\" is not a string")
+            }
+            if texts.updateValue(text, forKey: name) == nil { names.append(name) }
         }
         defaultName = settings?["default_prompt_name"]?.string
         if let defaultName, texts[defaultName] == nil {

@@ -12,11 +12,20 @@ package struct GGUFTokenizerValues {
         .malformed(file.file.path, "tokenizer.ggml.\(key) has the wrong type")
     }
 
-    package func flag(_ key: String) -> Bool? { value(key)?.bool }
+    /// - Throws: ``ErrorCode/malformedModel`` for what is neither true nor false.
+    package func flag(_ key: String) throws(AIError) -> Bool? {
+        guard let value = value(key) else { return nil }
+        guard let flag = value.bool else { throw fault(key) }
+        return flag
+    }
 
     /// An impossible id means none: some converters write the largest number.
-    package func id(_ key: String) -> Int? {
-        guard let id = value("\(key)_token_id")?.int, id >= 0, id < Int64(UInt32.max) else { return nil }
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for what is no whole number.
+    package func id(_ key: String) throws(AIError) -> Int? {
+        guard let value = value("\(key)_token_id") else { return nil }
+        guard value.isWhole else { throw fault("\(key)_token_id") }
+        guard let id = value.int, id >= 0, id < Int64(UInt32.max) else { return nil }
         return Int(id)
     }
 
@@ -24,7 +33,11 @@ package struct GGUFTokenizerValues {
     /// prompt of several files, and those that Ollama's converter lists. They may lie outside of the vocabulary.
     package func ends() throws(AIError) -> [Int] {
         let listed = try numbers("eos_token_ids").compactMap { $0.int.flatMap(Int.init(exactly:)) }
-        return ["eot", "eom", "fim_pad", "fim_rep", "fim_sep"].compactMap(id) + listed
+        var ids: [Int] = []
+        for key in ["eot", "eom", "fim_pad", "fim_rep", "fim_sep"] {
+            if let id = try id(key) { ids.append(id) }
+        }
+        return ids + listed
     }
 
     /// The texts of an array, as bytes; empty if the file has no such array.

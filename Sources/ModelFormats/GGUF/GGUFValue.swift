@@ -20,6 +20,13 @@ package enum GGUFValue: Sendable, Hashable {
         default: nil
         }
     }
+    /// Whether it is a whole number, even one that does not fit into ``int``.
+    package var isWhole: Bool {
+        switch self {
+        case .unsigned, .signed: true
+        default: false
+        }
+    }
     package var double: Double? { if case .float(let value) = self { value } else { int.map(Double.init) } }
 }
 
@@ -35,10 +42,9 @@ package struct GGUFArray: Sendable, Hashable {
     /// - Parameter file: the bytes that contain it.
     init(element: GGUFValueType, count: Int, byteRange: Range<Int>, in file: UnsafeRawBufferPointer) {
         (self.element, self.count, self.byteRange) = (element, count, byteRange)
-        numbers =
-            count <= Self.mostNumbers
-            ? Self.values(element, count, byteRange, file)?.compactMap { $0.bool.map { $0 ? 1 : 0 } ?? $0.int }
-            : nil
+        let values = count <= Self.mostNumbers ? Self.values(element, count, byteRange, file) : nil
+        let found = values?.compactMap { $0.bool.map { $0 ? 1 : 0 } ?? $0.int }
+        numbers = found?.count == count ? found : nil
     }
 
     private static let mostNumbers = 4096

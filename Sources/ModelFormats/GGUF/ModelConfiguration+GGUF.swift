@@ -28,6 +28,8 @@ extension ModelConfiguration {
                 members.append((name, .double(number)))
             } else if let flag = value.bool {
                 members.append((name, .bool(flag)))
+            } else if value.array?.numbers == nil {
+                noted.faults.append("\(architecture).\(key) has the wrong type")
             }
         }
         let known = JSONObject(members)
@@ -38,7 +40,12 @@ extension ModelConfiguration {
             ("bos_token_id", "bos_token_id"), ("eos_token_id", "eos_token_id"),
             ("token_type_count", "type_vocab_size"),
         ] {
-            if let number = header["tokenizer.ggml.\(key)"]?.int { members.append((name, .int(number))) }
+            guard let value = header["tokenizer.ggml.\(key)"] else { continue }
+            if let number = value.int {
+                members.append((name, .int(number)))
+            } else if !value.isWhole {
+                noted.faults.append("tokenizer.ggml.\(key) has the wrong type")
+            }
         }
         members += Self.linearAttention(header, architecture)
         // Layers that guess further tokens count there.
@@ -52,7 +59,7 @@ extension ModelConfiguration {
         if let kinds = Self.layerKinds(header, architecture) {
             members.append(("layer_types", .array(kinds.map { .string($0) })))
         }
-        if let scaling = Self.ropeScaling(header, architecture) {
+        if let scaling = Self.ropeScaling(header, architecture, noted) {
             members.append(("rope_scaling", .object(scaling)))
         }
         try self.init(.object(JSONObject(members)), path: path, noted: noted, isGGUF: true)
@@ -69,23 +76,26 @@ extension ModelConfiguration {
     }
 
     /// The members of `rope_scaling`; nil if there is none.
-    private static func ropeScaling(_ header: GGUFHeader, _ architecture: String) -> JSONObject? {
-        var members: [(key: String, value: JSON)] = []
-        if let type = header["\(architecture).rope.scaling.type"]?.string {
-            members.append(("rope_type", .string(type)))
+    private static func ropeScaling(_ header: GGUFHeader, _ architecture: String, _ noted: FaultList) -> JSONObject? {
+        func read<Value>(_ key: String, _ reader: (GGUFValue) -> Value?) -> Value? {
+            guard let value = header["\(architecture).rope.scaling.\(key)"] else { return nil }
+            let found = reader(value)
+            if found == nil { noted.faults.append("\(architecture).rope.scaling.\(key) has the wrong type") }
+            return found
         }
+        var members: [(key: String, value: JSON)] = []
+        if let type = read("type", \.string) { members.append(("rope_type", .string(type))) }
         for (key, name) in [
             ("factor", "factor"), ("attn_factor", "attention_factor"), ("yarn_beta_fast", "beta_fast"),
             ("yarn_beta_slow", "beta_slow"),
         ] {
-            guard let number = header["\(architecture).rope.scaling.\(key)"]?.double else { continue }
-            members.append((name, .double(number)))
+            if let number = read(key, \.double) { members.append((name, .double(number))) }
         }
-        if let positions = header["\(architecture).rope.scaling.original_context_length"]?.int, positions > 0 {
+        if let positions = read("original_context_length", \.int), positions > 0 {
             members.append(("original_max_position_embeddings", .int(positions)))
         }
         // Both weights are the same in all files: what they make of the angles is 1.
-        if let multiplier = header["\(architecture).rope.scaling.yarn_log_multiplier"]?.double {
+        if let multiplier = read("yarn_log_multiplier", \.double) {
             members += [("mscale", .double(10 * multiplier)), ("mscale_all_dim", .double(10 * multiplier))]
         }
         return members.isEmpty ? nil : JSONObject(members)
@@ -141,6 +151,7 @@ extension ModelConfiguration {
         ("expert_count", "num_experts"), ("expert_used_count", "num_experts_per_tok"),
         ("attention.sliding_window", "sliding_window"), ("attention.kv_lora_rank", "kv_lora_rank"),
         ("attention.sliding_window_pattern", "sliding_window_pattern"),
+        ("attention.causal", "is_causal"), ("pooling_type", "pooling_type"),
         // The rotated part of a compressed key; only read for latent attention.
         ("rope.dimension_count", "qk_rope_head_dim"), ("full_attention_interval", "full_attention_interval"),
         ("attention.shared_kv_layers", "num_kv_shared_layers"), ("attention.chunk_size", "attention_chunk_size"),

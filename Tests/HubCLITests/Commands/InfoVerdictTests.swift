@@ -40,6 +40,20 @@ import Testing
                 "  runs        no: its weights are under other names than transformers gives them\n"))
     }
 
+    /// A name says nothing of how weights are packed: config.json does.
+    @Test(arguments: ["m-int4", "m-w8a8", "m-nf4", "m-3bit", "m-GPTQ", "m-fp4"]) func aNameIsNoPacking(name: String)
+        async throws
+    {
+        let stage = try Stage { root in
+            let repository = try ModelRepository("org/\(name)", in: root)
+            for file in ["config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"] {
+                try repository.write(file, Fixtures.bytes("tiny-shakespeare/\(file)"))
+            }
+        }
+        let result = try await stage.run("info", "org/\(name)")
+        #expect(result.output.contains("  runs        yes"), "\(result.output)")
+    }
+
     /// Where neither tags nor the curated list tell, config.json does, once.
     @Test func whatNothingElseTellsTheConfigurationSays() async throws {
         let stage = try Self.stage("org/m", [:])

@@ -81,7 +81,7 @@ import Testing
             try await server.wait(forText: "hub: serving again (crash \(count + 1) within a minute; ")
             #expect(try await HTTPClient.get("\(address)/health").status == 200)
         }
-        if words.contains("--api") { #expect(try await chat(address, "org/tiny").status == 200) }
+        if words.contains("api") { #expect(try await chat(address, "org/tiny").status == 200) }
         // A sixth within a minute is the end, with the signal's own status.
         server.send(SIGFPE)
         let result = try await server.wait()

@@ -39,12 +39,17 @@ package struct GGUFBytes {
 
     /// A file with one more number in its metadata.
     package static func adding(_ key: String, _ number: UInt32, to file: [UInt8]) -> [UInt8] {
-        var pairs = pair(key, 4, little(number))
+        adding([pair(key, 4, little(number))], to: file)
+    }
+
+    /// A file with more of ``pair(_:_:_:)`` in its metadata.
+    package static func adding(_ added: [[UInt8]], to file: [UInt8]) -> [UInt8] {
+        var pairs = added.flatMap(\.self)
         // What follows stays where it is aligned: a pair of any other name fills up.
         let filler = pair("filler", 8, text(""))
         pairs += pair("filler", 8, text(String(repeating: " ", count: 31 - (pairs.count + filler.count + 31) % 32)))
         let count = file[16..<24].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return file[..<16] + little(count + 2) + pairs + file[24...]
+        return file[..<16] + little(count + UInt64(added.count) + 1) + pairs + file[24...]
     }
 
     package static func little(_ value: some FixedWidthInteger) -> [UInt8] {

@@ -85,6 +85,26 @@ extension SettingValues {
     }
 }
 
+/// The members of a file beside config.json.
+struct FileSettings: SettingValues {
+    let path: String
+    let members: JSONObject
+    private let noted = FaultList()
+
+    /// - Throws: ``ErrorCode/malformedModel`` for what is not an object.
+    init(_ json: JSON, path: String) throws(AIError) {
+        guard let members = json.object else { throw .malformed(path, "it is not an object") }
+        (self.members, self.path) = (members, path)
+    }
+
+    func note(_ fault: String) { noted.faults.append(fault) }
+
+    /// Throws the first of the faults that reading found.
+    func check() throws(AIError) {
+        if let fault = noted.faults.first { throw .malformed(path, fault) }
+    }
+}
+
 /// The members of an object among the settings.
 struct SettingScope: SettingValues {
     /// `rope_scaling`.
