@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 export PREFIX DESTDIR
 
-.PHONY: build demo test bench soak fuzz lint format sanitize portable picture install uninstall release clean
+.PHONY: build demo test bench soak fuzz lint format sanitize portable picture reference install uninstall release clean
 
 build: ## Build everything for debugging
 	scripts/build
@@ -38,6 +38,9 @@ portable: ## Run the macOS and AArch64 checks that work on Linux
 
 picture: ## Draw docs/hub.svg, the picture in README, from what hub prints
 	docs/picture.py
+
+reference: ## Write docs/reference, the pages that hub prints of its commands
+	scripts/reference
 
 install: ## Build and install under PREFIX (and DESTDIR)
 	scripts/install

@@ -36,7 +36,7 @@ static inline unsigned char hub_editor_quit(EditLine *line, int key) {
 #define HUB_EDITOR_LINE_END L'\x240A'
 
 /// Takes a text that the terminal marks as pasted (bracketed paste: between ESC [ 200 ~, which called this, and
-/// ESC [ 201 ~), so that a line end in it does not end the message.
+/// ESC [ 201 ~), so that a line end in it does not end the message. LF, CR and CR LF are one line end each.
 /// https://invisible-island.net/xterm/ctlseqs/ctlseqs.html#h2-Bracketed-Paste-Mode
 static inline unsigned char hub_editor_paste(EditLine *line, int key) {
     static const wchar_t end[] = L"\x1b[201~";
@@ -97,8 +97,9 @@ static inline hub_editor *hub_editor_open(const char *prompt, int lines) {
     el_set(editor->line, EL_HIST, history, editor->history);
     // What the user set for all programs, in ~/.editrc.
     el_source(editor->line, NULL);
-    // Keys that would send signals come as characters, so that ^C can clear the line.
-    el_set(editor->line, EL_SETTY, "-d", "-isig", NULL);
+    // Keys that would send signals come as characters, so that ^C can clear the line. The editor would have the terminal
+    // exchange CR and LF; then the CR LF of a paste could not be told from two line ends.
+    el_set(editor->line, EL_SETTY, "-d", "-isig", "-icrnl", "-inlcr", NULL);
     el_set(editor->line, EL_BIND, "^C", "em-kill-line", NULL);
     // Wide strings, for el_set copies narrow ones and never frees them.
     el_wset(editor->line, EL_ADDFN, L"hub-stop", L"Stops the program for a while", hub_editor_stop);

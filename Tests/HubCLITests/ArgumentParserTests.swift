@@ -70,6 +70,19 @@ import Testing
         #expect(try parse("do", "--going", "--", "3f0a").operands == ["3f0a"])
     }
 
+    @Test(arguments: [("--check", "full"), ("--json", "lines"), ("--going", "3f0a")])
+    func suchAWordIsNotTakenInSilence(_ flag: String, _ word: String) {
+        func notes(_ words: String...) -> [String] {
+            ArgumentParser.parse(words, commands: Self.commands) { $0 == "3f0a" }.notes
+        }
+        #expect(
+            notes("do", flag, word) == [
+                "\(flag) \(word) is read as \(flag)=\(word); a word of its own comes before the flag"
+            ])
+        #expect(notes("do", "\(flag)=\(word)").isEmpty)
+        #expect(notes("do", word, flag).isEmpty && notes("do", flag, "--", word).isEmpty)
+    }
+
     func fault(_ words: String...) -> (message: String, advice: String?) {
         let error = ArgumentParser.parse(words, commands: Self.commands).fault
         #expect(error == nil || error?.exitStatus == 2)
@@ -258,6 +271,12 @@ import Testing
         #expect(ArgumentParser.parse(["ls", "--json=lines"]).fault == nil)
         let apart = ArgumentParser.parse(["ls", "--json", "lines", "org/*"])
         #expect(apart.arguments.operands == ["org/*"] && GlobalOptions(apart.arguments).printsLines)
+        // It is the same where a word may be anything, and a query is said before the flag.
+        let search = ArgumentParser.parse(["search", "--json", "lines"])
+        #expect(search.arguments.operands.isEmpty && GlobalOptions(search.arguments).printsLines)
+        #expect(search.notes.count == 1)
+        let query = ArgumentParser.parse(["search", "lines", "--json"])
+        #expect(query.arguments.operands == ["lines"] && !GlobalOptions(query.arguments).printsLines)
         let fault = ArgumentParser.parse(["info", "gpt2", "--json=lines"]).fault
         #expect(fault?.message == "hub info prints one object, not a list" && fault?.exitStatus == 2)
         #expect(ArgumentParser.parse(["ls", "--json=rows"]).fault?.message.hasPrefix("--json can be") == true)

@@ -72,3 +72,78 @@ import Testing
         }
     }
 }
+
+/// docs/reference is what hub prints.
+@Suite struct ReferenceTests {
+    /// The files that there should be, and their text.
+    private static var pages: [String: String] {
+        let commands = CommandTable.all.map { ($0.name, ReferencePage.command($0)) }
+        let topics = HelpTopic.all.map { ($0.name, ReferencePage.topic($0)) }
+        return Dictionary(
+            uniqueKeysWithValues: (commands + topics).map { (ReferencePage.file($0.0), $0.1) }
+                + [(ReferencePage.file(nil), ReferencePage.overview(CommandTable.all))])
+    }
+
+    @Test func everyPageIsWhatHubPrints() throws {
+        let folder = try Fixtures.path("../../docs/reference")
+        let files = try FileSystem.entries(folder) ?? []
+        for (name, text) in Self.pages {
+            let bytes = try FileSystem.contents(Path.join(folder, name))
+            #expect(
+                bytes.map { String(decoding: $0, as: UTF8.self) } == text,
+                "docs/reference/\(name) is \(bytes == nil ? "missing" : "not of today"): run scripts/reference")
+        }
+        for name in files where Self.pages[name] == nil {
+            Issue.record("nothing prints docs/reference/\(name): run scripts/reference")
+        }
+    }
+
+    @Test func theProgramPrintsThem() async throws {
+        let stage = try Stage()
+        for words in [[], ["cache"], ["exit-codes"]] {
+            let file = ReferencePage.file(words.first)
+            let result = try await stage.run(["help"] + words + ["--markdown"])
+            #expect(result.status == 0 && result.output == Self.pages[file], "\(file)")
+            let document = try await stage.run(["help"] + words + ["--markdown", "--json"]).document()
+            #expect(document["name"]?.string == file && document["text"]?.string == result.output)
+        }
+        #expect(try await stage.run("help", "cache du", "--markdown").output.hasPrefix("# hub cache du\n"))
+        let both = try await stage.run("help", "--man", "--markdown")
+        #expect(both.status == 2 && both.error.contains("--man and --markdown cannot be used together"))
+    }
+
+    /// The script writes the pages that the index links.
+    @Test func theIndexLinksEveryPageInALine() {
+        let index = ReferencePage.overview(CommandTable.all)
+        let links = index.split(separator: "\n").compactMap { line in
+            line.firstMatch(of: /^- \[.*\]\(([a-z-]+\.md)\)/).map { String($0.output.1) }
+        }
+        #expect(Set(links + ["README.md"]) == Set(Self.pages.keys))
+        #expect(links.count + 1 == Self.pages.count)
+    }
+
+    @Test func aPageHasEverythingThatHelpHas() {
+        for command in CommandTable.all {
+            let page = ReferencePage.command(command)
+            for flag in command.leaves.flatMap(\.ownFlags) { #expect(page.contains("- `\(flag.usage)`: ")) }
+            for example in command.examples { #expect(page.contains("- `\(example.line)`: ")) }
+            for part in command.subcommands { #expect(page.contains("\n## hub \(part.name)\n")) }
+            // What stands between backticks has none.
+            for line in page.split(separator: "\n") {
+                #expect(line.split(separator: "`", omittingEmptySubsequences: false).count % 2 == 1, "\(line)")
+            }
+        }
+        let topic = HelpTopic(name: "a-b", doc: "one *two*", detail: "a_b _c_ <d> ~/e", entries: [("f", "[g]")])
+        #expect(
+            ReferencePage.topic(topic) == """
+                # A b
+
+                One \\*two\\*.
+
+                a_b \\_c\\_ \\<d> \\~/e
+
+                - `f`: \\[g]
+
+                """)
+    }
+}

@@ -43,6 +43,15 @@ import Testing
             try ServeCommand.parts([command.word] + outcome.arguments.operands) == Set(ServeCommand.Part.allCases))
     }
 
+    /// The word that the former flag stands for is the one that was missing.
+    @Test(arguments: ["lock x/y --check", "lock --check x/y", "lock x/y z/w --check"])
+    func aFormerFlagIsSaidOnce(_ typed: String) {
+        let outcome = ArgumentParser.parse(typed.split(separator: " ").map(String.init))
+        #expect(outcome.fault == nil && outcome.command?.name == "lock check")
+        #expect(outcome.arguments.operands.first == "x/y")
+        #expect(outcome.notes == ["--check is a word now: hub lock check"])
+    }
+
     @Test func twoActionsAreNotOne() {
         let outcome = ArgumentParser.parse(["lock", "--check", "--update"])
         #expect(outcome.fault?.message == "hub lock check and hub lock update cannot be used together")

@@ -5,8 +5,9 @@ import HubCore
 /// The rules are those of GNU's getopt_long without abbreviations: `--flag=value` and `--flag value`, `-q`, `-vq`,
 /// `-n5`; flags and other words in any order; `--` ends the flags. The word after a flag that takes a value is its
 /// value even if it starts with a dash (`--temperature -1`), unless it is a flag of this command: then the value is
-/// missing. To pass such a text, join it: `--stop=--json`. The word after a flag that works without a value is its value
-/// where it can hardly be anything else (`--check full`), and else a word of its own.
+/// missing. To pass such a text, join it: `--stop=--json`. A value that may be left out is joined, too: `--check=full`.
+/// The word after such a flag is a word of its own, except where it can hardly be anything but the value
+/// (`--check full`); then a note says so.
 struct ArgumentParser {
     /// What a command line comes to.
     struct Outcome {
@@ -27,6 +28,8 @@ struct ArgumentParser {
     private let isConversation: (String) -> Bool
     private var outcome = Outcome()
     private var rest: ArraySlice<String>
+    /// What is said of a word behind a command that had no subcommands before, unless a former flag chooses another.
+    private var unnamedNote: String?
 
     /// Reads the words after the program's name.
     ///
@@ -65,6 +68,7 @@ struct ArgumentParser {
                 outcome.fault = outcome.fault ?? error
             }
         }
+        if let unnamedNote { outcome.notes.append(unnamedNote) }
         guard outcome.fault == nil else { return }
         do throws(AIError) { try checkWhole() } catch { outcome.fault = error }
     }
@@ -103,8 +107,8 @@ struct ArgumentParser {
             outcome.command = usual
             outcome.arguments.operands.append(word)
         } else if let unnamed = FormerNames.unnamed[parent.name] {
-            outcome.notes.append(
-                "hub \(parent.name) \(word.printable) is hub \(parent.name) \(unnamed) \(word.printable) now")
+            unnamedNote =
+                "hub \(parent.name) \(word.printable) is hub \(parent.name) \(unnamed) \(word.printable) now"
             outcome.command = parent.subcommands.first { $0.word == unnamed }
             outcome.arguments.operands.append(word)
         } else {
@@ -154,6 +158,7 @@ struct ArgumentParser {
                     .invalidInput, "hub \(command.name) and hub \(sibling.name) cannot be used together")
             }
             outcome.command = sibling
+            unnamedNote = nil
         } else {
             return false
         }
@@ -192,7 +197,9 @@ struct ArgumentParser {
     private mutating func take(_ flag: Flag, spelled: String, joined: String?) throws(AIError) {
         if let successor = flag.successor { outcome.notes.append("\(spelled) is \(successor) now") }
         guard flag.takesValue else {
-            guard let joined = joined ?? likelyValue(of: flag) else { return outcome.arguments.add(flag) }
+            guard let joined = joined ?? likelyValue(of: flag, spelled: spelled) else {
+                return outcome.arguments.add(flag)
+            }
             if flag.isValueOptional { return try take(joined, of: flag, spelled: spelled) }
             guard !flag.refinements.isEmpty else { throw AIError(.invalidInput, "\(spelled) takes no value") }
             guard flag.refinements.contains(joined) else {
@@ -219,8 +226,8 @@ struct ArgumentParser {
         }
     }
 
-    /// The next word, where it is the value of a flag that works without one.
-    private mutating func likelyValue(of flag: Flag) -> String? {
+    /// The next word, where it is the value of a flag that works without one. That is never taken in silence.
+    private mutating func likelyValue(of flag: Flag, spelled: String) -> String? {
         guard let next = rest.first else { return nil }
         let isValue =
             switch flag.value {
@@ -229,7 +236,11 @@ struct ArgumentParser {
             case .file: next.hasSuffix(".lock") && FileSystem.exists(next)
             default: false
             }
-        return isValue ? rest.popFirst() : nil
+        guard isValue else { return nil }
+        let word = next.printable
+        outcome.notes.append(
+            "\(spelled) \(word) is read as \(spelled)=\(word); a word of its own comes before the flag")
+        return rest.popFirst()
     }
 
     private mutating func nextValue() -> String? {

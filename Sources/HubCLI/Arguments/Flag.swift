@@ -36,10 +36,9 @@ struct Flag: Sendable {
     var metavariable: String?
     /// What the value is; nil if the flag takes none.
     var value: Value?
-    /// What may follow where a flag works without a value too: `--check=full`, `--check full`.
+    /// What may follow where a flag works without a value too: `--check=full`.
     var refinements: [String] = []
-    /// Whether the value may be left out; then it is given after an equals sign (`--continue=3f0a`), or as a word that
-    /// can hardly be anything else.
+    /// Whether the value may be left out; then it is given after an equals sign: `--continue=3f0a`.
     var isValueOptional = false
     /// Whether it may be given more than once.
     var repeats = false

@@ -6,6 +6,13 @@ enum HelpCommand {
         "man", "print the manual page, of hub or of a command",
         detail: "It is roff: hub help pull --man | man -l - shows it.")
 
+    static let markdown = Switch(
+        "markdown", "print the page of the reference, of a command or a topic, or its index",
+        detail: "These are the pages of docs/reference; scripts/reference writes them.")
+
+    /// How a page is written.
+    private enum Form { case screen, manual, markdown }
+
     /// - Parameter table: the commands to explain. The table contains this command, so it is asked only when help is.
     static func command(of table: @escaping @Sendable () -> [Command]) -> Command {
         Command(
@@ -16,7 +23,7 @@ enum HelpCommand {
                 architectures, which lists the models that run.
                 """,
             operands: [Operand("COMMAND|TOPIC", .optional, .page), Operand("WORD", .optional, .text)],
-            flags: [man.flag],
+            flags: [man.flag, markdown.flag], exclusive: [["man", "markdown"]],
             refusalOfMore: AIError(
                 .invalidInput, "hub help explains one command or topic at a time",
                 advice: "hub help alone lists the commands"),
@@ -28,23 +35,30 @@ enum HelpCommand {
             ],
             run: { context, arguments in
                 let name = arguments.operands.joined(separator: " ")
-                try run(name.isEmpty ? nil : name, isManual: arguments[man], table(), context)
+                let form = arguments[man] ? Form.manual : arguments[markdown] ? .markdown : .screen
+                try run(name.isEmpty ? nil : name, form, table(), context)
             })
     }
 
     /// - Parameter name: a command, with the word of its subcommand, or a topic; nil for the overview.
-    private static func run(_ name: String?, isManual: Bool, _ table: [Command], _ context: Context) throws {
+    private static func run(_ name: String?, _ form: Form, _ table: [Command], _ context: Context) throws {
         let command = name.flatMap { name in
             (table + table.flatMap(\.subcommands)).first { $0.name == name }
                 ?? FormerNames.commands[name].flatMap { words in
                     table.flatMap(\.subcommands).first { $0.name == words.joined(separator: " ") }
                 }
         }
-        if isManual, name == nil || command != nil {
-            let page = command.map(ManPage.text) ?? ManPage.overview(table)
-            let file = "\(command.map(ManPage.name) ?? "hub").1"
-            context.output.document(["name": .string(file), "text": .string(page)])
-            return context.output.stream(page)
+        let topic = name.flatMap { name in HelpTopic.all.first { $0.name == name } }
+        if form == .manual, name == nil || command != nil {
+            return show(
+                command.map(ManPage.text) ?? ManPage.overview(table),
+                file: "\(command.map(ManPage.name) ?? "hub").1", context)
+        }
+        if form == .markdown, name == nil || command != nil || topic != nil {
+            return show(
+                command.map(ReferencePage.command) ?? topic.map(ReferencePage.topic)
+                    ?? ReferencePage.overview(table),
+                file: ReferencePage.file(command?.name ?? topic?.name), context)
         }
         guard let name else {
             guard context.mode == .quiet else { return show(nil, of: table, isLong: true, context) }
@@ -52,7 +66,7 @@ enum HelpCommand {
             return
         }
         if let command { return show(command, of: table, isLong: true, context) }
-        if let topic = HelpTopic.all.first(where: { $0.name == name }) {
+        if let topic {
             return show(
                 HelpText.topic(topic, width: width(context)), topic.json ?? ["topic": .string(name)], context)
         }
@@ -69,6 +83,12 @@ enum HelpCommand {
         throw AIError(
             .invalidInput, "no help on \"\(name.printable)\"",
             advice: near.map { "did you mean: hub help \($0)" } ?? "hub --help lists the commands and topics")
+    }
+
+    /// A page for another program to show.
+    private static func show(_ page: String, file: String, _ context: Context) {
+        context.output.document(["name": .string(file), "text": .string(page)])
+        context.output.stream(page)
     }
 
     /// What `hub` alone shows: a person wants to know which commands there are, a script must learn that one is missing.

@@ -50,6 +50,11 @@ import Testing
         try await chat.process.wait(forText: "more\\")
         try await chat.say("")
         #expect(said.last == "\"\"\"\ntext\"\"\"\nmore\\")
+        // CR LF is one line end, and so is each half of it alone.
+        chat.process.write("\u{1B}[200~one\r\ntwo\rthree\nfour\r\n\r\nfive\u{1B}[201~")
+        try await chat.process.wait(forText: "five")
+        try await chat.say("")
+        #expect(said.last == "one\ntwo\nthree\nfour\n\nfive")
         chat.process.write("before \u{1B}[200~a[2]\u{1B}[201~")
         try await chat.process.wait(forText: "a[2]")
         try await chat.say(" after")

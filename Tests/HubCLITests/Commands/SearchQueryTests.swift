@@ -148,6 +148,8 @@ import Testing
             let result = try await stage.run(["search", "instruct", "-q"] + words)
             #expect(result.status == 0 && result.lines == fitting, "\(words): \(result.error)")
         }
+        let apart = try await stage.run("search", "instruct", "--fits", "8GB")
+        #expect(apart.error.contains("8GB is read as --fits=8GB\n"))
         let result = try await stage.run("search", "instruct", "--fits=8GB")
         #expect(
             result.lines.map(settled) == [

@@ -16,6 +16,8 @@ extension SearchCommand {
         /// Whether only models are shown that run here.
         var runs: Bool
         var fits: Fits?
+        /// How a word was read, where it could be more than one thing.
+        var note: String?
 
         /// What a model must fit in.
         enum Fits: Sendable {
@@ -27,6 +29,7 @@ extension SearchCommand {
         init(_ arguments: ParsedArguments) throws(AIError) {
             let words: [String]
             (fits, words) = try Self.fits(arguments)
+            note = arguments.operands.first { !words.contains($0) }.map { "\($0) is read as --fits=\($0)" }
             typed = words.joined(separator: " ")
             isLimited = arguments[SearchCommand.limit] != nil
             cached = arguments[SearchCommand.cached]

@@ -6,6 +6,7 @@ extension SearchCommand {
     static func run(_ context: Context, _ request: Request) async throws {
         let began = Clock.seconds
         let typed = request.query
+        if let note = request.note { context.output.note(note) }
         let workspace = try await context.workspace(needsCatalog: context.isOffline)
         let cached = try await Blocking.run { try workspace.layout.heldFolders() }
         let curated = try await context.registry(workspace).entriesByRepository
