@@ -26,6 +26,7 @@ package struct APIRoom: ServerRoom {
 
     private let access: APIAccess
     private let routes: APIRoutes
+    let calls: OpenAICalls
 
     package init(_ shelf: Shelf, _ settings: Settings, metrics: ServerMetrics) throws(AIError) {
         access = settings.access
@@ -34,6 +35,7 @@ package struct APIRoom: ServerRoom {
             slots: Slots(parallel: settings.parallel, queue: settings.queue, metrics: metrics),
             counters: TurnCounters(metrics))
         routes = APIRoutes(shelf, runner)
+        calls = OpenAICalls(shelf: shelf, runner: runner)
     }
 
     package func claims(_ parts: [String]) -> Bool { routes.knows(parts) }

@@ -43,6 +43,13 @@ import Testing
         #expect(entry.title == "Hello there" && entry.turns == 3 && entry.updatedAt == 2_000_000)
     }
 
+    @Test func aTitleIsWhatWasTypedBehindFiles() {
+        let file = "<file name=\"a.txt\">\nblue\n\n</file>\n\n"
+        #expect(conversation([file + file + "What is\nin them?"]).title == "What is in them?")
+        #expect(conversation([file]).title == "<file name=\"a.txt\"> blue </file>")
+        #expect(conversation(["<file name=\"a"]).title == "<file name=\"a")
+    }
+
     @Test func onlyWhatIsNewIsWritten() throws {
         var kept = conversation(["One", "Two"])
         try archive.keep(&kept, at: 1)

@@ -364,12 +364,12 @@ class Downloads(PageTest):
 
 
 class ChatTest(PageTest):
-    """Over the API of the same server, with a model that has a chat template."""
+    """Over models of the same server, one of which has a chat template."""
 
     # An answer that the test writes itself, piece by piece.
     FEED = """
         window.realFetch = fetch;
-        window.fetch = (address, options) => address !== "/v1/chat/completions" ? realFetch(address, options)
+        window.fetch = (address, options) => address !== "/-/chat/turn" ? realFetch(address, options)
           : Promise.resolve(new Response(new ReadableStream({ start(feed) {
               window.feed = feed;
               options.signal.addEventListener("abort", () => {

@@ -61,6 +61,10 @@ extension APIFault {
             return
         }
         let error = AIError.wrapping(error)
+        if let fault = error.cause as? APIFault {
+            self = fault
+            return
+        }
         var message = error.message
         if let advice = error.specificAdvice { message += "; \(advice)" }
         if let place { message = message.replacing(place.path, with: place.name) }

@@ -29,6 +29,15 @@ struct Command: Sendable {
         }
     }
 
+    /// Flags that another command's page explains.
+    struct Borrowed: Sendable {
+        var flags: [Flag]
+        /// The command that has them.
+        var from: String
+        /// What they are for here: "for ...".
+        var purpose: String
+    }
+
     /// What is typed behind `hub`: `pull`, `trash restore`.
     var name: String
     /// Where the overview shows it; only commands without a space in their names are shown there.
@@ -44,6 +53,8 @@ struct Command: Sendable {
     var detail = ""
     var operands: [Operand] = []
     var flags: [Flag] = []
+    /// Those of its flags that it does not explain itself; nil without any.
+    var borrowed: Borrowed?
     /// The commands that a further word chooses: `hub trash restore`. They have the operands and flags, and they run.
     var subcommands: [Command] = []
     /// Sets of flag names of which at most one may be given.
@@ -83,8 +94,7 @@ struct Command: Sendable {
 
     /// The flags that its own page explains.
     var ownFlags: [Flag] {
-        guard generates else { return visibleFlags }
-        let shared = Set(GenerationFlags.all.map(\.name))
+        let shared = Set((generates ? GenerationFlags.all : borrowed?.flags ?? []).map(\.name))
         return visibleFlags.filter { !shared.contains($0.name) }
     }
 

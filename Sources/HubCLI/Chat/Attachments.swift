@@ -46,6 +46,19 @@ struct Attachments: Sendable {
         return attachments
     }
 
+    /// No file yet.
+    init() {}
+
+    /// One text that is in no file here.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` for what is no text.
+    init(text: String, name: String) throws(AIError) {
+        guard !text.utf8.contains(0) else {
+            throw AIError(.invalidInput, "\(name.printable) is neither UTF-8 text nor a picture")
+        }
+        files = [File(name: Path.name(name), content: .text(text), bytes: text.utf8.count)]
+    }
+
     var isEmpty: Bool { files.isEmpty }
 
     /// `notes.txt (12 kB) and photo.png (2 MB)`

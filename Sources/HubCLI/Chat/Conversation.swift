@@ -21,6 +21,8 @@ struct Conversation {
     var format: ResponseFormat?
     /// Documents that are looked into for each message; nil for none.
     var memory: MemoryContext?
+    /// Hears of the calls of tools and of their answers as they come, between the pieces of the answer.
+    var onTool: (@Sendable (ToolStep) -> Void)?
     /// The turns, the person's first.
     private(set) var turns: [Turn]
     /// How the last answer was made.
@@ -112,7 +114,7 @@ struct Conversation {
         let messages = (system.map { [Message.system($0)] } ?? []) + turns.dropLast().map(\.message) + [message]
         if memory != nil || turns.contains(where: \.hasFiles) { speaker.tools?.guardSearches() }
         let config = self.config.seed(self.config.seed.map { $0 &+ retries })
-        let trace = ToolTrace()
+        let trace = ToolTrace(onTool)
         let result = try await collect(messages, config, trace, each)
         let provider = RemoteModel.label(names.provider, servedBy: result.servedBy)
         turns += trace.messages.map { message in
@@ -161,6 +163,7 @@ struct Conversation {
         var text = ""
         for try await chunk in try await speaker.stream(messages, format, config, trace) {
             each(chunk)
+            trace.reads()
             text += chunk.text
             if let result = chunk.result { return result }
             // Leaving the loop ends the generation.

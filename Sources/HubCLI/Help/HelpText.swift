@@ -49,8 +49,17 @@ enum HelpText {
         return ["", "Words:"] + TextWrap.definitions(rows, width: width)
     }
 
-    /// The line that names the settings of generation, where a command takes them.
+    /// The flags that a command borrows, in a sentence, and where they are explained; nil without any.
+    static func borrowed(of command: Command) -> String? {
+        guard let borrowed = command.leaves.lazy.compactMap(\.borrowed).first else { return nil }
+        let names = borrowed.flags.map { "--\($0.name)" }
+        let list = names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
+        return "It also takes \(list) \(borrowed.purpose): hub help \(borrowed.from)"
+    }
+
+    /// The line that names flags which another page explains, where a command takes them.
     private static func settings(of command: Command, width: Int) -> [String] {
+        if let sentence = borrowed(of: command) { return [""] + TextWrap.lines(sentence, width: width) }
         guard command.generates else { return [] }
         return [""]
             + TextWrap.lines(

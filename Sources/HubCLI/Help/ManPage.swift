@@ -53,6 +53,7 @@ enum ManPage {
             page.section(command.subcommands.isEmpty ? "FLAGS" : "FLAGS OF HUB \(part.name.uppercased())")
             for flag in part.ownFlags { page.flag(flag) }
         }
+        if let sentence = HelpText.borrowed(of: command) { page.paragraph("\(sentence).") }
         if command.generates {
             page.section("SETTINGS OF GENERATION")
             for flag in GenerationFlags.all { page.flag(flag) }

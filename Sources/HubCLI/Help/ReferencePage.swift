@@ -28,6 +28,7 @@ enum ReferencePage {
         page.block(sentence(command.doc))
         page.code(command.leaves.map(\.usage))
         page.paragraphs(command.detail)
+        if let sentence = HelpText.borrowed(of: command) { page.block("\(sentence).") }
         page.examples(command.examples, level: 2)
         for part in command.subcommands {
             page.heading("hub \(part.name)", level: 2)

@@ -58,7 +58,9 @@ struct ChatPage {
     }
 
     private func turn(_ message: JSON) -> HTML? {
-        guard let role = message["role"]?.string, let text = message["content"]?.string else { return nil }
+        guard let role = message["role"]?.string, let text = message["content"]?.string?.nonEmpty else {
+            return nil
+        }
         let who = role == "user" ? "You" : role == "assistant" ? message["model"]?.string ?? "Model" : role
         return .tag("article", ["class": "turn \(role)"], [.tag("h2", [:], who), .tag("pre", [:], text)])
     }
@@ -71,14 +73,46 @@ struct ChatPage {
                     "div", "chat-head live",
                     [
                         .tag("label", ["for": "model", "class": "hidden"], "Model"),
-                        .tag("select", ["id": "model"]),
-                        .tag("span", ["id": "gauge", "class": "faint small grow"]), settings(),
+                        .tag("select", ["id": "model"]), provider(),
+                        .tag("span", ["id": "gauge", "class": "faint small grow"]), settings(), means(),
                     ]),
                 .tag(
                     "div",
                     ["id": "log-of-chat", "class": "turns", "role": "log", "aria-live": "polite", "tabindex": "0"],
                     turns), composer(),
             ])
+    }
+
+    /// Who answers, where the server was started with another provider than this machine. Each says what that means.
+    private func provider() -> HTML {
+        guard let provider = place.talk?.provider else { return [] }
+        let name = Secrets.address(provider.text).printable
+        let cost = provider.isOnThisMachine ? "" : ", and may cost money"
+        let options = [
+            (ProviderChoice.local.text, "This machine", "This machine answers."),
+            (provider.text, name, "\(name) answers: what you write is sent there\(cost)."),
+        ]
+        return .group([
+            .tag("label", ["for": "remote", "class": "hidden"], "Model at the provider"),
+            .tag("input", ["id": "remote", "type": "text", "placeholder": "org/name", "hidden": ""]),
+            .tag("label", ["for": "provider", "class": "hidden"], "Who answers"),
+            .tag(
+                "select", ["id": "provider"],
+                options.map { .tag("option", ["value": $0, "data-who": $2], $1) }),
+            .tag("span", ["id": "who", "class": "small", "role": "status"]),
+        ])
+    }
+
+    /// What models may use, as the server was started.
+    private func means() -> HTML {
+        var parts: [String] = []
+        if let tools = place.talk?.tools?.tools {
+            parts.append("call " + tools.map(\.name).joined(separator: ", "))
+        }
+        if let memory = place.talk?.memory { parts.append("read excerpts of \(memory.names.printable)") }
+        guard !parts.isEmpty else { return [] }
+        return .tag(
+            "p", ["id": "means", "class": "faint small"], "Models may " + parts.joined(separator: "; ") + ".")
     }
 
     private func settings() -> HTML {
@@ -141,7 +175,12 @@ struct ChatPage {
                 .box(
                     "div", "row",
                     [
-                        .tag("label", ["for": "files", "class": "button small", "id": "attach"], "Attach"),
+                        .tag(
+                            "label",
+                            [
+                                "for": "files", "class": "button small", "id": "attach",
+                                "title": "Texts and pictures, 8 MB each at most; a text is sent whole",
+                            ], "Attach"),
                         .tag("input", ["id": "files", "type": "file", "multiple": "", "class": "hidden"]),
                         .tag("span", ["class": "grow faint small"], "Enter sends, Shift+Enter begins a line"),
                         .tag("button", ["type": "button", "id": "stop", "hidden": ""], "Stop"),
@@ -166,17 +205,24 @@ struct ChatPage {
         case "keep": return try await keep(place, request)
         case "remove":
             return .object(try await place.ask(["chats", "rm", "--yes", "--", try request.text("id")]).document)
+        case "attach":
+            let file = try Attachments(text: try request.text("text"), name: try request.text("name"))
+            return .object(["content": .string(file.message("").content ?? "")])
+        case "answer":
+            guard let talk = place.talk,
+                talk.questions.answer(
+                    try request.text("id"), request.body?["allowed"]?.bool == true)
+            else { throw AIError(.nothingMatches, "this question is over") }
+            return .object([:])
         default: throw AIError(.fileNotFound, "there is no such page")
         }
     }
 
-    /// Keeps a conversation as the page has it. Turns that are the same stay as they were kept, with their calls and
-    /// sources.
+    /// Keeps a conversation as the page has it. Turns that are the same stay as they were kept.
     private static func keep(_ place: PagePlace, _ request: PageRequest) async throws -> JSON {
         let model = try request.text("model")
-        let sent = try (request.body?["messages"]?.array ?? []).map { json throws(AIError) in try turn(json, model)
-        }
-        guard !sent.isEmpty else { throw AIError(.invalidInput, "the conversation is empty") }
+        let provider = request.body?["provider"]?.string ?? ProviderChoice.local.text
+        let sent = try PageTurns.read(request.body?["messages"]?.array ?? [], model: model)
         let id = request.body?["id"]?.string?.nonEmpty
         let system = request.body?["system"]?.string?.nonEmpty
         let path = ConversationArchive.path(in: place.context.environment.stateDirectory)
@@ -184,28 +230,25 @@ struct ChatPage {
             let archive = try ConversationArchive(path: path)
             var kept =
                 try id.flatMap { id throws(AIError) in try archive.conversation(id) }
-                ?? KeptConversation(model: model, provider: "local", at: Timestamp.now)
-            (kept.model, kept.system) = (model, system)
+                ?? KeptConversation(model: model, provider: provider, at: Timestamp.now)
+            (kept.model, kept.provider, kept.system) = (model, provider, system)
             kept.turns = sent.enumerated().map { index, turn in
                 guard kept.turns.indices.contains(index) else { return turn }
                 let old = kept.turns[index]
-                return old.message.role == turn.message.role && old.message.content == turn.message.content
-                    ? old : turn
+                return old.says(turn) ? old : turn
             }
             try archive.keep(&kept, at: Timestamp.now)
             return kept
         }
         return .object(["id": .string(kept.id), "title": .string(kept.title)])
     }
+}
 
-    private static func turn(_ json: JSON, _ model: String) throws(AIError) -> KeptConversation.Turn {
-        guard let role = json["role"]?.string.flatMap(Message.Role.init), let content = json["content"]?.string
-        else {
-            throw AIError(.invalidInput, "a message has no role or no content")
-        }
-        let message = Message(role: role, content: content, reasoning: json["reasoning_content"]?.string)
-        return KeptConversation.Turn(
-            message, at: Timestamp.now, model: role == .assistant ? json["model"]?.string ?? model : nil,
-            provider: role == .assistant ? "local" : nil)
+extension KeptConversation.Turn {
+    /// Whether another one is this turn, as far as a browser knows of it.
+    fileprivate func says(_ other: KeptConversation.Turn) -> Bool {
+        message.role == other.message.role && message.content ?? "" == other.message.content ?? ""
+            && message.toolCalls.map(\.name) == other.message.toolCalls.map(\.name)
+            && message.toolCallID == other.message.toolCallID && provider == other.provider
     }
 }

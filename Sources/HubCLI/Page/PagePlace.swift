@@ -10,9 +10,11 @@ struct PagePlace: Sendable {
     let downloads: PageDownloads
     let log: PageLog
     let metrics: ServerMetrics
-    /// Whether the API answers beside the page, so that one can chat.
-    let hasAPI: Bool
+    /// What a chat may use; nil where no API answers beside the page.
+    let talk: PageTalk?
 
+    /// Whether the API answers beside the page, so that one can chat.
+    var hasAPI: Bool { talk != nil }
     var endpoint: Endpoint { workspace.configuration.endpoint }
 
     /// What a command says, as with `--json`.

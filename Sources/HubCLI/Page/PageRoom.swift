@@ -1,3 +1,4 @@
+import HubAPI
 import HubCore
 import HubServer
 
@@ -51,6 +52,11 @@ struct PageRoom: ServerRoom {
         case "POST":
             guard session.mayChange(request) else {
                 return refusal(403, "this session is over; load the page again", request)
+            }
+            if rest == ["chat", "turn"], let talk = place.talk {
+                return talk.api.converse(request) { [place] asked, send in
+                    try await ChatTurn(place, talk, asked, send).run()
+                }
             }
             guard let body = try? JSON.parse(request.body) else {
                 return refusal(400, "the body is not JSON", request)

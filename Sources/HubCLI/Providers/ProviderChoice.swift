@@ -38,6 +38,15 @@ enum ProviderChoice: Sendable, Hashable {
         }
     }
 
+    /// Whether it is this machine, or a server on it, which is its owner's.
+    var isOnThisMachine: Bool {
+        switch self {
+        case .local: true
+        case .server(let address): Origin(address)?.isLoopback ?? false
+        case .auto, .hub: false
+        }
+    }
+
     /// - Throws: ``ErrorCode/invalidInput`` for what is not the name of a serving provider.
     private static func checked(_ name: String) throws(AIError) -> String {
         guard !name.isEmpty, (try? RemoteModelName("org/name:\(name)")) != nil else {

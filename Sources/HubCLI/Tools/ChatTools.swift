@@ -28,13 +28,11 @@ struct ChatTools: Sendable {
             a pipe --allow-tool web_search lets it search.
             """)
 
-    let tools: [any Tool]
+    private let programs: [CommandTool]
     /// The tools of `--web`; nil without it.
     let web: WebTools?
-    /// Those of the web.
-    private let own: Set<String>
     private let allowed: Set<String>
-    private let context: Context
+    private let overseer: any ToolOverseer
     private struct State {
         var guardsSearches = false
         var waited = 0.0
@@ -69,10 +67,21 @@ struct ChatTools: Sendable {
             throw AIError(.invalidInput, "--tool: \(tool.name) is the name of a tool of --web")
         }
         guard !tools.isEmpty || !own.isEmpty else { return nil }
-        self.tools = tools + own
-        (self.allowed, self.own) = (Set(allowed), Set(own.map(\.name)))
-        (self.web, self.context) = (web, context)
+        self.init(tools, allowed: Set(allowed), web: web, context)
     }
+
+    private init(_ programs: [CommandTool], allowed: Set<String>, web: WebTools?, _ overseer: any ToolOverseer) {
+        (self.programs, self.allowed, self.web, self.overseer) = (programs, allowed, web, overseer)
+    }
+
+    /// The same tools for another conversation, over which somebody else watches.
+    func anew(web: WebTools?, _ overseer: any ToolOverseer) -> ChatTools {
+        ChatTools(programs, allowed: allowed, web: web, overseer)
+    }
+
+    var tools: [any Tool] { programs + (web?.tools ?? []) }
+
+    private func isOfTheWeb(_ name: String) -> Bool { web?.tools.contains { $0.name == name } ?? false }
 
     /// For a session that uses them: who allows a call.
     var settings: ModelSession.Settings {
@@ -90,7 +99,7 @@ struct ChatTools: Sendable {
     private func approve(_ call: GeneratedToolCall) async throws -> ToolApproval {
         let approval = try await decide(call)
         // What it answers is of this machine, too.
-        if case .allowed = approval, !own.contains(call.name) { guardSearches() }
+        if case .allowed = approval, !isOfTheWeb(call.name) { guardSearches() }
         return approval
     }
 
@@ -98,26 +107,25 @@ struct ChatTools: Sendable {
         let arguments = Self.readable(call.arguments)
         let shown = "\(call.name) \(Self.shown(arguments))"
         let isGuarded = call.name == Self.search && state.withLock { $0.guardsSearches }
-        if allowed.contains(call.name) || own.contains(call.name) && !isGuarded {
-            context.output.note("the model calls \(shown)")
+        if allowed.contains(call.name) || isOfTheWeb(call.name) && !isGuarded {
+            overseer.hear("the model calls \(shown)")
             return .allowed
         }
-        guard context.isInteractive, context.mode == .human, context.output.settings.outputIsTerminal else {
-            context.output.warning(
+        guard overseer.isThere else {
+            overseer.warn(
                 "the model calls \(shown), which was not allowed",
                 advice: "--allow-tool \(call.name) lets it run in a pipe")
             return .refused("this tool may not be called here: nobody is there to allow it")
         }
         guard arguments.count <= Self.most else {
-            context.output.warning(
+            overseer.warn(
                 "\(call.name) does not run: its arguments are too long to look through",
                 advice: "--allow-tool \(call.name) lets it run without a question")
             return .refused("the arguments are too long to be allowed: at most \(Self.most) characters")
         }
         let start = Clock.seconds
         defer { state.withLock { $0.waited += Clock.seconds - start } }
-        let isAllowed = try await context.confirm(
-            "The model calls \(call.name) \(arguments). Run it?", isGiven: false, otherwise: "a tool needs a yes")
+        let isAllowed = try await overseer.allows(call.name, with: arguments)
         return isAllowed ? .allowed : .refused("the person does not allow this call")
     }
 

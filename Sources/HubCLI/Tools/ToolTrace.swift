@@ -2,9 +2,53 @@ import HubChatTemplates
 import HubCore
 import InferenceKit
 
+/// What happens between the pieces of an answer.
+enum ToolStep: Sendable {
+    case call(GeneratedToolCall)
+    case output(Transcript.ToolOutput)
+}
+
 /// The calls before an answer and what the tools answered, as messages of the conversation.
 final class ToolTrace: Sendable {
+    private struct Order {
+        /// Pieces of the answer that were made, and those of them that were read.
+        var (made, readPieces) = (0, 0)
+        /// Steps that nobody has heard of, each with the pieces made before it.
+        var waiting: [(after: Int, step: ToolStep)] = []
+    }
+
     private let read = Lock<[Message]>([])
+    private let order = Lock(Order())
+    private let onStep: (@Sendable (ToolStep) -> Void)?
+
+    /// - Parameter onStep: hears each step when the pieces before it were read, and at once if all were.
+    init(_ onStep: (@Sendable (ToolStep) -> Void)? = nil) { self.onStep = onStep }
+
+    /// A piece of the answer is made.
+    func makes() { order.withLock { $0.made += 1 } }
+
+    /// A piece of the answer was read.
+    func reads() {
+        order.withLock { order in
+            order.readPieces += 1
+            tell(&order)
+        }
+    }
+
+    /// A step is done.
+    func takes(_ step: ToolStep) {
+        order.withLock { order in
+            order.waiting.append((order.made, step))
+            tell(&order)
+        }
+    }
+
+    private func tell(_ order: inout Order) {
+        while let first = order.waiting.first, first.after <= order.readPieces {
+            order.waiting.removeFirst()
+            onStep?(first.step)
+        }
+    }
 
     /// In the order in which they came; empty if nothing was called.
     var messages: [Message] { read.withLock { $0 } }

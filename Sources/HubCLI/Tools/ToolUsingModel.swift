@@ -59,12 +59,16 @@ struct ToolUsingModel: ChatModel {
                     case .chunk(let chunk):
                         // The last one of a turn; the answer's own comes with the result.
                         if chunk.isComplete, chunk.text.isEmpty, chunk.reasoning.isEmpty { continue }
+                        trace.makes()
                         guard !chunk.text.isEmpty else { return chunk.withoutEnd }
                         defer { (hasText, isApart) = (true, false) }
                         return hasText && isApart
                             ? chunk.withoutEnd(text: "\n\n" + chunk.text) : chunk.withoutEnd
-                    case .toolCall, .shortened: continue
-                    case .toolOutput: isApart = true
+                    case .shortened: continue
+                    case .toolCall(let call): trace.takes(.call(call))
+                    case .toolOutput(let output):
+                        trace.takes(.output(output))
+                        isApart = true
                     case .response(let response):
                         trace.read(response.entries)
                         return Self.last(response)

@@ -17,6 +17,7 @@ package enum PageAssets {
         "storage.js": Asset(type: "text/javascript", bytes: PackageResources.storage_js),
         "downloads.js": Asset(type: "text/javascript", bytes: PackageResources.downloads_js),
         "chat.js": Asset(type: "text/javascript", bytes: PackageResources.chat_js),
+        "turns.js": Asset(type: "text/javascript", bytes: PackageResources.turns_js),
         "machine.js": Asset(type: "text/javascript", bytes: PackageResources.machine_js),
         "icon.svg": Asset(type: "image/svg+xml", bytes: PackageResources.icon_svg),
     ]

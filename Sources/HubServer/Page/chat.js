@@ -1,6 +1,6 @@
-// Conversations over /v1/chat/completions of this server.
-import { alertOf, count, el, elapsed, get, post, rate, request, toast, working } from "./page.js";
-import { render } from "./markdown.js";
+// Conversations: turns over this server's /-/chat/turn, what is kept of them, and who answers.
+import { alertOf, count, el, get, post, request, toast, working } from "./page.js";
+import { Answer, attachment, fill, parts, showAttached, turnOf } from "./turns.js";
 
 const byId = (id) => document.getElementById(id);
 const root = document.querySelector(".chat");
@@ -12,64 +12,72 @@ let offered = [];
 let running = null, attached = [], contexts = {};
 let keeping = Promise.resolve(), listings = 0;
 
+// MARK: Who answers
+
+/** Only where the server was started with another provider. */
+const provider = byId("provider"), remote = byId("remote");
+const isHere = () => !provider || provider.value === "local";
+const model = () => (isHere() ? models.value : remote.value.trim());
+const canAnswer = () => !isHere() || offered.length > 0;
+
+function showWho() {
+  if (!provider) return;
+  models.hidden = !isHere();
+  remote.hidden = isHere();
+  byId("who").textContent = provider.selectedOptions[0].dataset.who;
+}
+
 // MARK: The conversation on the page
 
-function who(message) {
-  return message.role === "user" ? "You" : message.role === "assistant" ? message.model ?? "Model" : message.role;
-}
-
 function turn(message, index) {
-  const body = el("div", { class: "prose" }, el("div", { class: "text" }));
-  const node = el("article", { class: `turn ${message.role}`, "aria-label": who(message) }, el("h2", {}, who(message)));
-  if (message.role === "assistant") node.append(el("details", { class: "reasoning", hidden: true }, el("summary", {}, "Reasoning"), el("div", { class: "thought" })));
-  node.append(body, el("div", { class: "row small turn-actions" }));
-  fill(node, message);
+  const node = turnOf(message);
+  fill(node, message, conversation.messages);
   actions(node, message, index);
   return node;
-}
-
-function fill(node, message) {
-  const text = node.querySelector(".text");
-  if (message.role === "user") text.replaceChildren(el("p", { class: "typed" }, message.content));
-  else text.replaceChildren(render(message.content));
-  if (message.note) text.append(el("p", { class: "note caution" }, message.note));
-  for (const image of message.images ?? []) text.append(el("img", { src: image, alt: "attached picture" }));
-  const reasoning = node.querySelector(".reasoning");
-  if (reasoning && message.reasoning_content) {
-    reasoning.hidden = false;
-    reasoning.querySelector(".thought").textContent = message.reasoning_content;
-  }
 }
 
 function actions(node, message, index) {
   const place = node.querySelector(".turn-actions");
   const button = (text, work) => el("button", { type: "button", class: "quiet small", onclick: work }, text);
-  place.replaceChildren(el("button", { type: "button", class: "copy quiet small", "data-copy": message.content }, "Copy"));
+  place.replaceChildren();
+  if (message.tool_calls?.length) return;
+  place.append(el("button", { type: "button", class: "copy quiet small", "data-copy": message.role === "user" ? parts(message.content).typed : message.content }, "Copy"));
   if (message.role === "user") place.append(button("Edit", () => edit(node, index)));
-  if (message.role === "assistant") place.append(button("Try again", () => { if (!running) { conversation.messages.length = index; show(); answer(); } }));
+  if (message.role === "assistant") place.append(button("Try again", () => { if (!running) { conversation.messages.length = beginning(index); show(); answer(); } }));
   if (message.speed) place.append(el("span", { class: "faint" }, message.speed));
 }
 
+/** Where an answer begins: behind the message that it answers, with the calls that were made for it. */
+function beginning(index) {
+  let place = index;
+  while (place > 0 && conversation.messages[place - 1].role !== "user") place -= 1;
+  return place;
+}
+
+/** What tools answered is shown with their calls; an answer that never came is not. */
+const isShown = (message) => message.role !== "tool" && (message.role !== "assistant" || message.content || message.tool_calls?.length);
+
 function show() {
-  log.replaceChildren(...conversation.messages.map(turn));
+  log.replaceChildren(...conversation.messages.map((message, index) => (isShown(message) ? turn(message, index) : null)).filter(Boolean));
   if (!conversation.messages.length) {
-    log.append(el("p", { class: "empty" }, ...(offered.length ? ["Write the first message below."]
+    log.append(el("p", { class: "empty" }, ...(canAnswer() ? ["Write the first message below."]
       : ["No model that writes text is on this machine yet. ", el("a", { href: "/?runs=1&task=text-generation" }, "Find one")])));
   }
-  byId("send").disabled = !offered.length;
+  byId("send").disabled = !canAnswer();
   gauge();
 }
 
 function edit(node, index) {
   const message = conversation.messages[index];
+  const { before, typed } = parts(message.content);
   const area = el("textarea", { rows: 3, "aria-label": "Edit the message" });
-  area.value = message.content;
+  area.value = typed;
   const done = (text) => el("button", { type: "button", class: text === "Send" ? "primary" : "" }, text);
   const send = done("Send"), cancel = done("Cancel");
   send.addEventListener("click", () => {
     if (running || !area.value.trim()) return;
     conversation.messages.length = index;
-    conversation.messages.push({ ...message, content: area.value });
+    conversation.messages.push({ ...message, content: before + area.value, typed: area.value });
     show();
     answer();
   });
@@ -90,69 +98,47 @@ function schema() {
 }
 
 /** What is sent: the settings, the system's message, the turns. */
-function body(model) {
-  const messages = conversation.messages.map(({ role, content, images }) => ({
-    role, content: images?.length ? [{ type: "text", text: content }, ...images.map((url) => ({ type: "image_url", image_url: { url } }))] : content,
+function body() {
+  const messages = conversation.messages.map(({ images, content, ...message }) => ({
+    ...told(message), typed: message.typed,
+    content: images?.length ? [{ type: "text", text: content }, ...images.map((url) => ({ type: "image_url", image_url: { url } }))] : content,
   }));
   const system = byId("system").value.trim();
   if (system) messages.unshift({ role: "system", content: system });
-  const out = { ...usualSettings(), model, messages, stream: true, stream_options: { include_usage: true } };
+  const out = { ...usualSettings(), model: model(), provider: provider?.value ?? "local", messages };
   for (const field of FIELDS) if (byId(field).value !== "") out[field] = Number(byId(field).value);
   const form = schema();
   if (form !== undefined) out.response_format = { type: "json_schema", json_schema: { name: "answer", schema: form } };
   return out;
 }
 
-/** Why an answer ends before its end; null for one that is whole. */
-function cutShort({ finish, usage }, most) {
-  if (finish !== "length") return null;
-  return usage?.completion_tokens >= most
-    ? `Cut at ${count(most)} tokens, the most that the settings allow.`
-    : "The context is full, and the answer ends here. Begin a new conversation, or edit an earlier message.";
-}
+/** Of a message what the server reads beside its content. */
+const told = ({ role, model, provider, tool_calls, tool_call_id, name, sources }) => ({ role, model, provider, tool_calls, tool_call_id, name, sources });
 
 async function answer() {
-  const model = models.value;
-  if (!model) return alertOf(new Error("choose a model first"));
-  const message = { role: "assistant", content: "", reasoning_content: "", model };
+  if (!model()) return alertOf(new Error("choose a model first"));
   let asked;
-  try { asked = body(model); } catch (fault) { return alertOf(fault); }
-  conversation.messages.push(message);
+  try { asked = body(); } catch (fault) { return alertOf(fault); }
   log.querySelector(".empty")?.remove();
-  const node = turn(message, conversation.messages.length - 1);
-  node.querySelector(".text").append(el("p", { class: "faint waiting" }, "…"));
-  log.append(node);
+  const made = new Answer(conversation, log, { model: model(), provider: provider?.value ?? "local" }, actions);
   running = new AbortController();
   busy(true);
   let error = null;
-  try { await stream(asked, message, node, running.signal); } catch (fault) { if (fault.name !== "AbortError") error = fault; }
+  try { await stream(asked, made, running.signal); } catch (fault) { if (fault.name !== "AbortError") error = fault; }
   running = null;
   busy(false);
-  message.note = cutShort(message, asked.max_tokens);
-  fill(node, message);
-  actions(node, message, conversation.messages.length - 1);
-  if (error) {
-    node.querySelector(".text").append(el("p", { class: "bad", role: "alert" }, error.message));
-    if (!message.content) conversation.messages.pop();
-  }
-  gauge(message);
+  made.end(error, asked.max_tokens);
+  if (made.talk === conversation) gauge(made.message);
   // Who edits a message or searches meanwhile stays there.
   if (document.activeElement === document.body || byId("composer").contains(document.activeElement)) words.focus({ preventScroll: true });
-  if (message.content) await keep();
+  if (made.talk.messages.at(-1)?.role === "assistant") await keep(made.talk);
 }
 
 /** Reads the events of an answer; the end without its mark is a fault, for the engine may have died. */
-async function stream(asked, message, node, signal) {
-  const began = performance.now();
-  let first = null, isWhole = false, timer = null;
-  const draw = () => {
-    timer = null;
-    const isAtEnd = window.innerHeight + window.scrollY >= document.body.scrollHeight - 80;
-    fill(node, message);
-    // It follows only who reads at the end.
-    if (isAtEnd) window.scrollTo(0, document.body.scrollHeight);
-  };
-  const found = await request("POST", "/v1/chat/completions", asked, { signal });
+async function stream(asked, made, signal) {
+  let isWhole = false;
+  const found = await request("POST", "/-/chat/turn", asked, { signal });
+  if (found.status === 413) throw new Error("the conversation is too large for the server: 16 MB is the most");
   if (!found.ok) throw new Error((await found.json().catch(() => null))?.error?.message ?? `the server answers ${found.status}`);
   const reader = found.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
@@ -167,23 +153,9 @@ async function stream(asked, message, node, signal) {
       if (data === "[DONE]") { isWhole = true; continue; }
       const event = JSON.parse(data);
       if (event.error) throw new Error(event.error.message ?? "the answer failed");
-      const delta = event.choices?.[0]?.delta;
-      message.finish = event.choices?.[0]?.finish_reason ?? message.finish;
-      if (delta?.content || delta?.reasoning_content) {
-        first ??= performance.now();
-        message.content += delta.content ?? "";
-        message.reasoning_content += delta.reasoning_content ?? "";
-        timer ??= setTimeout(draw, 60);
-      }
-      if (event.usage) {
-        message.usage = event.usage;
-        const seconds = (performance.now() - (first ?? began)) / 1000;
-        const tokens = event.usage.completion_tokens;
-        message.speed = `${count(tokens)} ${tokens === 1 ? "token" : "tokens"}, ${rate(tokens / Math.max(seconds, 0.001))} tokens/s, first after ${elapsed(((first ?? began) - began) / 1000)}`;
-      }
+      made.take(event);
     }
   }
-  clearTimeout(timer);
   if (!isWhole) throw new Error("the answer was cut off");
 }
 
@@ -198,6 +170,7 @@ async function gauge(message = [...conversation.messages].reverse().find((one) =
   const place = byId("gauge");
   if (!message?.usage) { place.textContent = ""; return; }
   const model = message.model;
+  if (contexts[model] === undefined && message.provider && message.provider !== "local") contexts[model] = null;
   if (contexts[model] === undefined) {
     contexts[model] = null;
     const shown = await request("POST", "/api/show", { model }).then((found) => (found.ok ? found.json() : {})).catch(() => ({}));
@@ -211,15 +184,15 @@ async function gauge(message = [...conversation.messages].reverse().find((one) =
 // MARK: Keeping
 
 /** One after the other: the first keep names the conversation, and the last one holds. */
-function keep() {
-  const talk = conversation, model = models.value, system = byId("system").value.trim();
-  return (keeping = keeping.then(() => keepNow(talk, model, system)));
+function keep(talk) {
+  const asked = { model: model(), provider: provider?.value ?? "local", system: byId("system").value.trim() };
+  return (keeping = keeping.then(() => keepNow(talk, asked)));
 }
 
-async function keepNow(talk, model, system) {
-  const messages = talk.messages.map(({ role, content, reasoning_content, model }) => ({ role, content, reasoning_content: reasoning_content || undefined, model }));
+async function keepNow(talk, asked) {
+  const messages = talk.messages.map((message) => ({ ...told(message), content: message.content, reasoning_content: message.reasoning_content || undefined }));
   try {
-    const kept = await post("/-/chat/keep", { id: talk.id, model, system, messages });
+    const kept = await post("/-/chat/keep", { id: talk.id, ...asked, messages });
     if (talk === conversation && kept.id !== talk.id) history.replaceState(null, "", `/-/chat?id=${kept.id}`);
     talk.id = kept.id;
     await list();
@@ -247,8 +220,16 @@ async function remove(button, id) {
 
 async function open(id) {
   const kept = await get(`/-/chat/one/${encodeURIComponent(id)}`);
-  conversation = { id: kept.id, messages: (kept.messages ?? []).filter((one) => typeof one.content === "string" && one.content) };
+  // A message with pictures has parts.
+  const textOf = (content) => (Array.isArray(content) ? content.map((part) => part.text ?? "").join("") : content ?? "");
+  conversation = { id: kept.id, messages: (kept.messages ?? []).map((one) => ({ ...one, content: textOf(one.content) })) };
   byId("system").value = kept.system ?? "";
+  if (provider) {
+    provider.value = kept.provider === provider.options[1].value ? kept.provider : "local";
+    if (!isHere()) remote.value = kept.model;
+    showWho();
+    if (!isHere()) return show();
+  }
   const found = named(kept.model);
   if (found) models.value = found.id;
   // A name without a quantization stands for any.
@@ -287,38 +268,32 @@ function fresh() {
   words.focus();
 }
 
-// MARK: Attachments
+// MARK: Messages
 
 async function attach(files) {
   for (const file of files) {
-    if (file.size > 8e6) { alertOf(new Error(`${file.name} is larger than 8 MB`)); continue; }
-    if (file.type.startsWith("image/")) {
-      const image = await new Promise((resolve) => { const reader = new FileReader(); reader.onload = () => resolve(reader.result); reader.readAsDataURL(file); });
-      attached.push({ name: file.name, image });
-    } else {
-      const text = await file.text();
-      if (text.includes("\0")) { alertOf(new Error(`${file.name} is not a text or a picture`)); continue; }
-      attached.push({ name: file.name, text });
-    }
+    try { attached.push(await attachment(file)); } catch (error) { alertOf(error); }
   }
-  showAttached();
+  listAttached();
 }
 
-function showAttached() {
-  byId("attached").replaceChildren(...attached.map((one) => el("span", { class: "badge" }, one.name, " ",
-    el("button", { type: "button", class: "quiet small", "aria-label": `Remove ${one.name}`, onclick: () => { attached = attached.filter((other) => other !== one); showAttached(); } }, "✕"))));
+function listAttached() {
+  showAttached(byId("attached"), attached, (gone) => {
+    attached = attached.filter((one) => one !== gone);
+    listAttached();
+  });
 }
 
 function send() {
   const text = words.value.trim();
-  if (running || !offered.length || (!text && !attached.length)) return;
+  if (running || !canAnswer() || (!text && !attached.length)) return;
   try { schema(); } catch (fault) { return alertOf(fault); }
-  const texts = attached.filter((one) => one.text !== undefined).map((one) => `${one.name}:\n\`\`\`\n${one.text}\n\`\`\`\n`);
-  const message = { role: "user", content: [...texts, text].join("\n").trim() };
+  const blocks = attached.filter((one) => one.block).map((one) => one.block);
+  const message = { role: "user", content: blocks.join("") + text, typed: text };
   const images = attached.filter((one) => one.image).map((one) => one.image);
   if (images.length) message.images = images;
   attached = [];
-  showAttached();
+  listAttached();
   words.value = "";
   conversation.messages.push(message);
   show();
@@ -344,6 +319,8 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey && !event.shiftKey && event.key.toLowerCase() === "k") { event.preventDefault(); byId("history").open = true; find.focus(); }
 });
 find.addEventListener("input", () => list().catch(alertOf));
+provider?.addEventListener("change", () => { showWho(); show(); localStorage.setItem("hub.chat.provider", provider.value); });
+remote?.addEventListener("change", () => localStorage.setItem("hub.chat.remote", remote.value.trim()));
 
 // Settings stay in this browser; another's may differ.
 const KEPT = ["preset", ...FIELDS];
@@ -361,6 +338,11 @@ for (const field of KEPT) {
 }
 showUsual();
 if (window.innerWidth < 860) byId("history").open = false;
+if (provider) {
+  remote.value = localStorage.getItem("hub.chat.remote") ?? "";
+  if (localStorage.getItem("hub.chat.provider") === provider.options[1].value) provider.selectedIndex = 1;
+  showWho();
+}
 
 try {
   const [found, conversations] = await Promise.all([request("GET", "/v1/models", undefined, { session: true }), list()]);

@@ -52,11 +52,17 @@ public struct KeptConversation: Sendable, Hashable {
         (createdAt, updatedAt) = (time, time)
     }
 
-    /// The beginning of the first message, in one line.
+    /// The beginning of the first message, in one line; the texts of files before it are left out.
     public var title: String { Self.title(of: turns.first { $0.message.role == .user }?.message.content) }
 
     static func title(of text: String?) -> String {
-        let words = (text ?? "").split(whereSeparator: \.isWhitespace).prefix(24).joined(separator: " ")
+        var typed = Substring(text ?? "")
+        // A file's text holds no end of its own.
+        while typed.hasPrefix("<file name=\""), let end = typed.firstRange(of: "\n</file>\n\n") {
+            typed = typed[end.upperBound...]
+        }
+        if typed.isEmpty { typed = Substring(text ?? "") }
+        let words = typed.split(whereSeparator: \.isWhitespace).prefix(24).joined(separator: " ")
         return String(words.prefix(100))
     }
 }

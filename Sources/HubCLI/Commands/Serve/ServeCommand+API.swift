@@ -80,8 +80,9 @@ extension ServeCommand {
             idle: KeepAlive(seconds: Double(asked.idle)),
             parallel: asked.parallel, queue: asked.queue)
         let shelf = Shelf(workspace, allowed: allowed, reference: reference)
+        let room = try APIRoom(shelf, settings, metrics: metrics)
         return Setup(
-            rooms: [try APIRoom(shelf, settings, metrics: metrics)], access: doorAccess(request),
+            rooms: [room], api: room, access: doorAccess(request),
             metricsTokens: isLoopback ? nil : keys,
             document: ["cache": .string(workspace.layout.root), "needs_key": .bool(keys != nil)],
             variables: { ["OPENAI_BASE_URL=\($0)/v1"] }

@@ -1,4 +1,5 @@
 import Fetcher
+import HubAPI
 import HubCore
 import HubServer
 
@@ -22,8 +23,10 @@ extension ServeCommand {
     }
 
     /// The page beside what else is served; nil without a session.
+    ///
+    /// - Parameter api: what answers in its chat; nil without.
     static func pageRoom(
-        _ context: Context, _ request: Request, _ session: PageSession?, _ metrics: ServerMetrics
+        _ context: Context, _ request: Request, _ session: PageSession?, _ api: APIRoom?, _ metrics: ServerMetrics
     ) async throws -> PageRoom? {
         guard let session else { return nil }
         let endpoint =
@@ -32,7 +35,8 @@ extension ServeCommand {
         let token = context.environment["HUB_SERVE_TOKEN"].flatMap { AccessToken($0) }
         let place = PagePlace(
             context: context, workspace: try await context.workspace(endpoint: endpoint),
-            downloads: PageDownloads(), log: PageLog(hiding: token), metrics: metrics, hasAPI: request.api != nil)
+            downloads: PageDownloads(), log: PageLog(hiding: token), metrics: metrics,
+            talk: try await pageTalk(context, request.chat, api))
         return PageRoom(place: place, session: session)
     }
 }

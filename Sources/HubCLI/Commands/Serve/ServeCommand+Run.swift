@@ -1,3 +1,4 @@
+import HubAPI
 import HubCore
 import HubServer
 import Libc
@@ -6,6 +7,8 @@ extension ServeCommand {
     /// What is behind the front door, and what is said about it.
     struct Setup: Sendable {
         var rooms: [any ServerRoom]
+        /// The room of models among them; nil without.
+        var api: APIRoom?
         var access: HubAccess
         /// The tokens that open `/metrics`; nil leaves it open.
         var metricsTokens: TokenList?
@@ -23,6 +26,7 @@ extension ServeCommand {
         func with(_ other: Setup) -> Setup {
             var both = self
             both.rooms = other.rooms + rooms
+            both.api = other.api ?? api
             for (key, value) in other.document.members { both.document[key] = value }
             if var tokens = metricsTokens, let more = other.metricsTokens {
                 tokens.add(more)
@@ -47,8 +51,8 @@ extension ServeCommand {
         let log = try RequestLog(
             output, file: request.log, form: request.logForm, hiding: token.flatMap { AccessToken($0) })
         let session = try pageSession(context, request)
-        let page = try await pageRoom(context, request, session, metrics)
         let setup = try await setup(context, request, session, metrics)
+        let page = try await pageRoom(context, request, session, setup.api, metrics)
         let left = ServerRevival.socket
         let inherited = left ?? inheritedSocket(context.environment)
         let (server, second) = try await Blocking.run {

@@ -78,7 +78,8 @@ enum ServeCommand {
             flags: listening + [
                 SharedFlags.open.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag,
             ]
-                + apiFlags,
+                + apiFlags + chatFlags,
+            borrowed: .init(flags: chatFlags, from: "chat", purpose: "for the chat of the page"),
             exclusive: [["exact", "fast"]],
             run: { context, arguments in
                 try await run(context, try Request(try parts([name] + arguments.operands), nil, arguments))
@@ -98,7 +99,9 @@ enum ServeCommand {
 
             api answers programs that speak OpenAI's protocol (OPENAI_BASE_URL) or Ollama's (OLLAMA_HOST) with the models \
             of the cache that run here. They are loaded when they are asked for. all is mirror, api and page on one port; hub \
-            serve api page is two of them.
+            serve api page is two of them, and gives the page a chat. What a model may use there is named here: programs \
+            (--tool), the web (--web), documents (--with), and who else may answer (--provider). Whoever uses the page is asked \
+            as hub chat asks.
 
             Where other machines can reach it, HUB_SERVE_TOKEN must be set, or for a mirror --auth, for the API HUB_API_KEY or \
             --api-key-file. Then every request needs that token or key; HF_TOKEN is never asked for.
@@ -127,6 +130,8 @@ enum ServeCommand {
             .init("hub serve ./models", "A folder, for the clients of this machine."),
             .init("hub serve mirror --port 8080", "A mirror of the Hub, over the shared cache."),
             .init("hub serve all", "The mirror, answers for programs, and a page for browsers."),
+            .init(
+                "hub serve api page --tool ./weather --web", "A chat whose models may call a program, and search."),
             .init("hub serve status", "Is it well? What has it done?"),
         ])
 
@@ -140,6 +145,7 @@ enum ServeCommand {
         /// The Hub that is served; nil for none, beside the API.
         var subject: Subject?
         var api: APIRequest?
+        var chat: ChatRequest?
         var isMirror: Bool { if case .mirror = subject { true } else { false } }
         var upstream: String?
         var auth: MirrorAuth?
@@ -170,6 +176,7 @@ enum ServeCommand {
         init(_ parts: Set<Part>, _ folder: String?, _ arguments: ParsedArguments) throws(AIError) {
             let isMirror = parts.contains(.mirror)
             api = try APIRequest(parts, arguments)
+            chat = try ChatRequest(parts, arguments)
             if let folder {
                 subject = .folder(folder)
             } else {
