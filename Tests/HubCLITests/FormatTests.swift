@@ -18,6 +18,7 @@ import Testing
     @Test func prints() throws {
         for text in ["10s", "2w", "1mo", "1y", "0d", "36h"] { #expect(try Age(parsing: text).description == text) }
         #expect(try Age(parsing: "7d").description == "1w")
+        #expect(try Age(parsing: "5m").description == "5min")
     }
 }
 

@@ -98,11 +98,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("trash --older-than 3d", "--older-than is not a flag of hub trash ls", "it belongs to hub trash empty"),
-        ("trash restore m --yes", "--yes is not a flag of hub trash restore", "it belongs to hub trash empty"),
+        ("trash --older-than 3d", "--older-than is not a flag of hub trash ls", "hub trash empty takes it"),
+        ("trash restore m --yes", "--yes is not a flag of hub trash restore", "hub trash empty takes it"),
         ("chats show", "missing ID", "usage: hub chats show ID"),
         ("cache prune", "hub cache does not know \"prune\"", "did you mean: hub gc"),
-        ("cache", "hub cache needs a word", "it takes du, budget, mv, warm, adopt, unadopt, link, inventory"),
+        ("cache", "hub cache needs a subcommand", "it takes du, budget, mv, warm, adopt, unadopt, link, inventory"),
+        ("lock chek", "hub lock does not know \"chek\"", "did you mean: hub lock check"),
+        (
+            "serve --open", "--open is not a flag of hub serve hub",
+            "hub serve mirror, api, page and all take it"
+        ),
         ("run m", "unknown command \"run\"", "did you mean: hub chat, or hub try for a test"),
     ]) func aWrongWordIsExplained(_ typed: String, _ message: String, _ advice: String) {
         let fault = ArgumentParser.parse(typed.split(separator: " ").map(String.init)).fault

@@ -106,7 +106,9 @@ struct ArgumentParser {
         } else if let usual = parent.usual, !usual.operands.isEmpty {
             outcome.command = usual
             outcome.arguments.operands.append(word)
-        } else if let unnamed = FormerNames.unnamed[parent.name] {
+        } else if let unnamed = FormerNames.unnamed[parent.name],
+            NearestName.of(word, among: parent.subcommands.map(\.word)) == nil
+        {
             unnamedNote =
                 "hub \(parent.name) \(word.printable) is hub \(parent.name) \(unnamed) \(word.printable) now"
             outcome.command = parent.subcommands.first { $0.word == unnamed }
@@ -287,7 +289,7 @@ struct ArgumentParser {
         if let parent = outcome.command, !parent.subcommands.isEmpty, !outcome.arguments[GlobalFlags.help] {
             guard let usual = parent.usual else {
                 throw AIError(
-                    .invalidInput, "hub \(parent.name) needs a word",
+                    .invalidInput, "hub \(parent.name) needs a subcommand",
                     advice: "it takes \(parent.subcommands.map(\.word).joined(separator: ", "))")
             }
             outcome.command = usual
@@ -335,9 +337,15 @@ struct ArgumentParser {
 extension Command {
     /// A flag that belongs to others of its family.
     fileprivate func foreign(_ spelled: String, of owners: [String]) -> AIError {
-        AIError(
+        // `hub serve mirror, api and page take it`: the family is said once.
+        let family = owners.first?.split(separator: " ").first.map(String.init) ?? ""
+        let words = owners.map { $0.hasPrefix("\(family) ") ? String($0.dropFirst(family.count + 1)) : $0 }
+        let list =
+            words.count < 2
+            ? words.joined() : words.dropLast().joined(separator: ", ") + " and " + (words.last ?? "")
+        return AIError(
             .invalidInput, "\(spelled) is not a flag of hub \(name)",
-            advice: "it belongs to \(owners.map { "hub \($0)" }.joined(separator: " and "))")
+            advice: "hub \(family) \(list) \(words.count == 1 ? "takes" : "take") it")
     }
 
     /// A word that is none of its subcommands. Where it may be a secret it is not repeated.
@@ -347,7 +355,7 @@ extension Command {
         return AIError(
             .invalidInput,
             refusalOfMore == nil
-                ? "hub \(name) does not know \"\(word.printable)\"" : "hub \(name) does not know this word",
+                ? "hub \(name) does not know \"\(word.printable)\"" : "hub \(name) has no such subcommand",
             advice: OtherTools.advice(onPair: "\(name) \(word)")
                 ?? NearestName.of(word, among: words).map { "did you mean: hub \(name) \($0)" }
                 ?? refusalOfMore?.specificAdvice.map { "\(choice)\n\($0)" } ?? choice)

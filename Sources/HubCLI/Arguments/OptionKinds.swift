@@ -108,9 +108,14 @@ extension Option where Value == ParameterCount {
 }
 
 extension Option where Value == Age {
-    /// An age such as `30d`.
+    /// How old something has to be, such as `30d`.
     static func age(_ name: String, _ doc: String, detail: String? = nil) -> Option {
-        Option(name, "AGE", .age, doc, detail: detail) { text throws(AIError) in try Age(parsing: text) }
+        Option(name, "AGE", .age, doc, detail: detail) { text throws(AIError) in try Age(ofUse: text) }
+    }
+
+    /// How long something takes or lasts, such as `5m`.
+    static func time(_ name: String, _ doc: String, detail: String? = nil) -> Option {
+        Option(name, "TIME", .age, doc, detail: detail) { text throws(AIError) in try Age(parsing: text) }
     }
 }
 

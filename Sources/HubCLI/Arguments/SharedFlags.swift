@@ -4,15 +4,16 @@ import HubCore
 enum SharedFlags {
     static let dryRun = Switch("dry-run", short: "n", "show what would happen and why; change nothing")
     static let yes = Switch("yes", short: "y", "do not ask")
-    static let force = Switch("force", short: "f", "replace what is there: FILE, if it exists")
+    static let force = Switch("force", short: "f", "replace the file that is there")
     static let keep = Option.text(
         "keep", "REF|GLOB", kind: .model, repeats: true, "never delete this model or revision",
         detail: "A glob matches names, such as 'org/*'.")
     static let unusedFor = Option.age(
         "unused-for", "only what was not used for this long",
-        detail: "Such as 30d, 2w, 1mo, 1y or 12h; 0d is everything.")
+        detail: "A number and s, min, h, d, w, mo (months) or y, such as 30d or 6mo; 0d is everything.")
     static let olderThan = Option.age(
-        "older-than", "only what happened this long ago or more", detail: "Such as 30d, 2w or 12h.")
+        "older-than", "only what happened this long ago or more",
+        detail: "A number and s, min, h, d, w, mo (months) or y, such as 30d or 6mo.")
     static let open = Switch("open", "open the page in the browser of this machine")
     static let trash = Switch(
         "trash", "move to the trash instead of deleting",

@@ -42,9 +42,12 @@ extension TrashCommand {
             entries.isEmpty && !faults.isEmpty ? "nothing in the trash can be read" : "the trash is empty"
         switch action {
         case .ls:
+            for (text, selector) in selectors where !entries.contains(where: { selector.matches($0) }) {
+                try await failures.attempt(context.output) { throw missing(text) }
+            }
             show(
                 entries.filter { entry in selectors.isEmpty || selectors.contains { $0.selector.matches(entry) } },
-                trash, context, isEmpty: nothing)
+                trash, context, isEmpty: selectors.isEmpty ? nothing : nil)
         case .restore:
             try await restore(selectors, entries, workspace, context, isDryRun: request.dryRun)
         case .empty: try await empty(entries, trash, context, request, isEmpty: nothing)
@@ -52,13 +55,24 @@ extension TrashCommand {
         try failures.finish()
     }
 
+    /// The error on a name that no entry has. It may be a word with a typo in it.
+    private static func missing(_ text: String) -> AIError {
+        let near = NearestName.of(text, among: command.subcommands.map(\.word))
+        return AIError(
+            .notCached, "\(text.printable) is not in the trash",
+            advice: near.map { "did you mean: hub trash \($0)" } ?? "hub trash shows what is")
+    }
+
     // MARK: Showing
 
     private static func show(
-        _ entries: [TrashEntry], _ trash: Trash, _ context: Context, isEmpty text: String
+        _ entries: [TrashEntry], _ trash: Trash, _ context: Context, isEmpty text: String?
     ) {
         context.output.render(json: json(entries), quiet: entries.map(title)) {
-            guard !entries.isEmpty else { return context.output.line(Styled(text)) }
+            guard !entries.isEmpty else {
+                if let text { context.output.line(Styled(text)) }
+                return
+            }
             table(entries, context)
             context.output.line(
                 Styled("\(ByteCount(entries.reduce(0) { $0 + $1.size })) in \(trash.path)", .faint))
@@ -113,10 +127,7 @@ extension TrashCommand {
         for (text, selector) in selectors {
             let found = entries.filter { entry in selector.matches(entry) && !done.contains(entry) }
             if found.isEmpty {
-                try await failures.attempt(context.output) {
-                    throw AIError(
-                        .notCached, "\(text.printable) is not in the trash", advice: "hub trash shows what is")
-                }
+                try await failures.attempt(context.output) { throw missing(text) }
             }
             // The newest first: what older entries need went after them.
             for entry in found {

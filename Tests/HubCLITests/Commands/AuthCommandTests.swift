@@ -132,10 +132,10 @@ import Testing
         #expect(result.status == 2)
         #expect(
             result.error
-                == "hub: hub auth does not know this word\n     did you mean: hub auth login\n")
+                == "hub: hub auth has no such subcommand\n     did you mean: hub auth login\n")
         #expect(
             try await stage.run("auth").error
-                == "hub: hub auth needs a word\n     it takes login, logout, ls, switch, whoami\n"
+                == "hub: hub auth needs a subcommand\n     it takes login, logout, ls, switch, whoami\n"
         )
     }
 

@@ -124,6 +124,24 @@ import Testing
         #expect(try await cached() == ["org/two"])
     }
 
+    @Test func aDryRunSetsAndEndsNothing() async throws {
+        try await pullTwo()
+        let looked = try await stage.run("cache", "budget", "1.5MB", "install", "--dry-run")
+        #expect(looked.status == 0 && looked.output.contains("org/one"), "\(looked.error)")
+        #expect(looked.error.contains("would write ") && looked.error.hasSuffix("dry run: nothing was changed\n"))
+        #expect(try await stage.run("cache", "budget").output == "no budget is set\n")
+        #expect(try stage.listing(stage.machine("home")).filter { $0.contains("budget") }.isEmpty)
+        #expect(try await stage.run("cache", "budget", "1GB", "install").status == 0)
+        let files = try stage.listing(stage.machine("home"))
+        #expect(try await stage.run("cache", "budget", "2GB", "-n").output.contains("of 2.0 GB are used"))
+        let off = try await stage.run("cache", "budget", "off", "-n")
+        #expect(off.output == "would end the budget of 1.0 GB and its timer\n")
+        #expect(off.error == "hub: dry run: nothing was changed\n")
+        #expect(try await stage.run("cache", "budget").output.contains("of 1.0 GB are used"))
+        #expect(try stage.listing(stage.machine("home")) == files)
+        #expect(try await cached() == ["org/one", "org/two"])
+    }
+
     @Test func theTimer() async throws {
         #expect(try await stage.run("cache", "budget", "install").status == 2)
         let result = try await stage.run("cache", "budget", "1GB", "install")

@@ -321,6 +321,15 @@ import Testing
         #expect(
             age.error
                 == "hub: --unused-for: \"soon\" is not an age\n     write it like 30d, 2w, 1mo, 1y, 12h or 0d\n")
+        // Who means months must not lose what was not used for minutes.
+        for words in [["gc", "--unused-for", "6m", "--yes"], ["trash", "empty", "--older-than", "6m", "--yes"]] {
+            let result = try await stage.run(words)
+            #expect(result.status == 2)
+            #expect(
+                result.error
+                    == "hub: \(words[words.count - 3]): 6m could be minutes or months\n     write 6mo or 6min\n")
+        }
+        #expect(try await stage.run("gc", "--unused-for", "6min", "--dry-run").status == 0)
         #expect(try await stage.run("gc", "--max-size", "big").status == 2)
         #expect(try await stage.run("gc", "--keep", "a/b/c", "--detached").status == 2)
     }

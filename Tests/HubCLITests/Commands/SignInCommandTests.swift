@@ -106,7 +106,7 @@ import Testing
         #expect(
             foreign.status == 2
                 && foreign.error
-                    == "hub: --device is not a flag of hub auth whoami\n     it belongs to hub auth login\n"
+                    == "hub: --device is not a flag of hub auth whoami\n     hub auth login takes it\n"
         )
         let offline = try await stage.run("auth", "login", "--device", "--offline")
         #expect(offline.status == 5 && stage.server.log.isEmpty)

@@ -50,6 +50,18 @@ import Testing
         #expect(try await stage.run("trash", "restore", name).status == 3)
     }
 
+    /// A word that the trash does not know is a model that it does not have: nobody is told that it is empty.
+    @Test func whatIsNotThereIsAnError() async throws {
+        #expect(try await stage.run("rm", "org/two", "--trash", "--yes").status == 0)
+        let wrong = try await stage.run("trash", "emtpy")
+        #expect(wrong.status == 3 && wrong.output.isEmpty)
+        #expect(wrong.error == "hub: emtpy is not in the trash\n     did you mean: hub trash empty\n")
+        let both = try await stage.run("trash", "ls", "org/none", "org/two")
+        #expect(both.status == 3 && both.output.contains("org/two"))
+        #expect(both.error == "hub: org/none is not in the trash\n     hub trash shows what is\n")
+        #expect(try await stage.run("trash", "ls", "org/two").status == 0)
+    }
+
     /// One revision after the other goes into the trash, the blob that both need with the second; they come back the other
     /// way round.
     private func expectBothAreNeeded() async throws {

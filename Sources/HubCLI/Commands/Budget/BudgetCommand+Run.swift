@@ -10,38 +10,18 @@ extension BudgetCommand {
         }
         let record = CacheRecord(workspace.layout, in: catalog)
         let timer = BudgetTimer(context.environment, cache: workspace.layout.root)
-        if request.off {
-            let hadTimer = try await Blocking.run {
-                try record.setBudget(nil)
-                return try timer.remove()
-            }
-            if hadTimer { context.output.note("stop the timer with: \(BudgetTimer.stopCommand)") }
-            return context.output.render(json: ["plan": .array([])], quiet: []) {
-                context.output.line("no budget is set")
-            }
-        }
-        if let size = request.size {
-            // A slip must not cost what it should protect.
-            for text in request.keep { _ = try CacheSelector(text, context) }
-            let rule = BudgetRule(bytes: size, keep: request.keep, olderThan: request.olderThan)
-            try await Blocking.run {
-                try workspace.layout.create()
-                try record.setBudget(rule)
-            }
-        }
-        guard let rule = try await workspace.budgetRule() else {
+        if request.off { return try await end(context, workspace, record, timer, isDryRun: request.dryRun) }
+        guard let rule = try await rule(context, request, workspace, record) else {
             guard !request.install else {
-                throw AIError(.invalidInput, "no budget is set", advice: "hub cache budget SIZE --install sets one")
+                throw AIError(
+                    .invalidInput, "no budget is set",
+                    advice: "hub cache budget SIZE install sets one, and applies it every day")
             }
             return context.output.render(json: ["plan": .array([])], quiet: []) {
                 context.output.line("no budget is set")
             }
         }
-        if request.install {
-            let path = try await Blocking.run { try timer.install() }
-            context.output.note("wrote \(path)")
-            context.output.note("start it with: \(BudgetTimer.startCommand)")
-        }
+        if request.install { try await install(context, timer, isDryRun: request.dryRun) }
         func current() async throws -> Budget {
             try await workspace.budget(rule, keep: try await context.kept(rule, workspace))
         }
@@ -51,6 +31,7 @@ extension BudgetCommand {
         view.showRule()
         guard !budget.isEmpty else {
             if budget.missing > 0 { throw view.refusal }
+            if request.dryRun { context.output.note(unchanged) }
             return
         }
         // Neither a question about the rule nor setting it deletes anything by itself.
@@ -61,6 +42,51 @@ extension BudgetCommand {
             return context.output.note("nothing was deleted")
         }
         context.output.document(view.json)
+    }
+
+    private static let unchanged = "dry run: nothing was changed"
+
+    /// The rule that holds, or the one that is set now.
+    private static func rule(
+        _ context: Context, _ request: Request, _ workspace: Workspace, _ record: CacheRecord
+    ) async throws -> BudgetRule? {
+        guard let size = request.size else { return try await workspace.budgetRule() }
+        // A slip must not cost what it should protect.
+        for text in request.keep { _ = try CacheSelector(text, context) }
+        let rule = BudgetRule(bytes: size, keep: request.keep, olderThan: request.olderThan)
+        if !request.dryRun {
+            try await Blocking.run {
+                try workspace.layout.create()
+                try record.setBudget(rule)
+            }
+        }
+        return rule
+    }
+
+    /// Ends the budget and its timer.
+    private static func end(
+        _ context: Context, _ workspace: Workspace, _ record: CacheRecord, _ timer: BudgetTimer, isDryRun: Bool
+    ) async throws {
+        let rule = try await workspace.budgetRule()
+        let hadTimer = try await Blocking.run {
+            if isDryRun { return try timer.isInstalled() }
+            try record.setBudget(nil)
+            return try timer.remove()
+        }
+        if hadTimer, !isDryRun { context.output.note("stop the timer with: \(BudgetTimer.stopCommand)") }
+        context.output.render(json: ["plan": .array([])], quiet: []) {
+            guard isDryRun, let rule else { return context.output.line("no budget is set") }
+            let timer = hadTimer ? " and its timer" : ""
+            context.output.line(Styled("would end the budget of \(ByteCount(rule.bytes))\(timer)"))
+        }
+        if isDryRun { context.output.note(unchanged) }
+    }
+
+    private static func install(_ context: Context, _ timer: BudgetTimer, isDryRun: Bool) async throws {
+        if isDryRun { return context.output.note("would write \(try timer.path())") }
+        let path = try await Blocking.run { try timer.install() }
+        context.output.note("wrote \(path)")
+        context.output.note("start it with: \(BudgetTimer.startCommand)")
     }
 }
 

@@ -81,12 +81,12 @@ struct BudgetTimer {
         #endif
     }
 
-    /// And stops it after its files are gone.
+    /// And stops it. That works after its files are gone, which systemctl disable needs.
     static var stopCommand: String {
         #if os(macOS)
         "launchctl remove hub.budget"
         #else
-        "systemctl --user disable --now hub-budget.timer"
+        "systemctl --user stop hub-budget.timer"
         #endif
     }
 
@@ -100,10 +100,23 @@ struct BudgetTimer {
         return files[files.count - 1].path
     }
 
+    /// The last of its files.
+    func path() throws(AIError) -> String {
+        let files = try files()
+        return files[files.count - 1].path
+    }
+
+    func isInstalled() throws(AIError) -> Bool { FileSystem.exists(try path()) }
+
     /// Whether there was one.
     func remove() throws(AIError) -> Bool {
         var was = false
         for (path, _) in try files() where try FileSystem.remove(path) { was = true }
+        #if !os(macOS)
+        // The link by which systemctl enable starts it. systemd.unit(5)
+        let timer = try path()
+        try FileSystem.remove(Path.join(Path.parent(timer), "timers.target.wants/\(Path.name(timer))"))
+        #endif
         return was
     }
 }

@@ -68,7 +68,10 @@ struct BudgetView {
         showPlan()
         if budget.missing > 0 {
             output.warning(refusal.message, advice: refusal.specificAdvice)
-        } else if !isDryRun {
+        }
+        if isDryRun {
+            output.note("dry run: nothing was changed")
+        } else if budget.missing == 0 {
             output.note("hub cache budget --yes deletes this")
         }
     }

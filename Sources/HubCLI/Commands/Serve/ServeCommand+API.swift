@@ -12,7 +12,7 @@ extension ServeCommand {
     static let models = Option.text(
         "models", "REF", repeats: true,
         "a model that the API may load and pull; all that are cached if none is named")
-    static let idle = Option.age("idle", "close models unused for so long; the default is 5m")
+    static let idle = Option.time("idle", "close models unused for so long; the default is 5m")
     static let parallel = Option.whole("parallel", in: 1...256, "texts generated at once; the default is 8")
     static let queue = Option.whole(
         "queue", in: 0...100_000, "requests that may wait; the default is 512")

@@ -13,7 +13,9 @@ extension ServeCommand {
                 on: request.host, isLocal: request.isLocal, token: token, names: request.names)
         }
         let (source, models) = try await Blocking.run {
-            let source = try advising(layout, where: .fileNotFound) { try FolderSource(folder, report: report) }
+            let near = NearestName.of(folder, among: command.subcommands.map(\.word))
+            let advice = near.map { "did you mean: hub serve \($0)" } ?? layout
+            let source = try advising(advice, where: .fileNotFound) { try FolderSource(folder, report: report) }
             return (source, try source.cards(.model).count)
         }
         return Setup(

@@ -14,7 +14,7 @@ enum ServeCommand {
             """)
     static let authFile = Option.text(
         "auth-file", "FILE", kind: .file, "tokens of --auth own, or their SHA-256, one a line")
-    static let ttl = Option.age(
+    static let ttl = Option.time(
         "ttl", "how long answers about branches, lists and missing files are kept; the default is 60s")
     static let maxSize = Option.size(
         "max-size", "the size of the cache: the least recently used goes, pinned models stay",
@@ -42,7 +42,7 @@ enum ServeCommand {
             default.
             """)
     static let logFormat = Option<AnsweredRequest.Form>.choice("log-format", "the form of the log's lines")
-    static let grace = Option.age(
+    static let grace = Option.time(
         "grace", "time for answers after SIGTERM; the default is 60s")
 
     /// What is served. Several go together on one port.
