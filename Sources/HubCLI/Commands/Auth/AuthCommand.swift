@@ -6,7 +6,7 @@ enum AuthCommand {
     private static let refusal = AIError(
         .invalidInput, "a token is not taken from the command line, where others on this machine can read it",
         advice: """
-            if it was a token, others could see it: make a new one on the Hub, and give that to hub auth login, which asks for it
+            if it was a token, others could see it: make a new one on the Hub; hub auth login asks for it, or reads it from stdin
             """)
 
     /// How the Python client takes a token; known here so that the reason can be given, and in no help.
