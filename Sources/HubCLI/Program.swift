@@ -68,7 +68,10 @@ enum Program {
                 }
             )
         }
-        return (.answers, { context, _ in try HelpCommand.missingCommand(of: listed, context) })
+        return (
+            .answers,
+            { context, _ in try HelpCommand.missingCommand(of: listed, isBare: parsed.arguments.isEmpty, context) }
+        )
     }
 
     private static func run(_ invocation: Invocation, _ arguments: ParsedArguments, _ context: Context) async throws

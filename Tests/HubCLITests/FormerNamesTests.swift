@@ -103,6 +103,11 @@ import Testing
         ("chats show", "missing ID", "usage: hub chats show ID"),
         ("cache prune", "hub cache does not know \"prune\"", "did you mean: hub gc"),
         ("cache", "hub cache needs a subcommand", "it takes du, budget, mv, warm, adopt, unadopt, link, inventory"),
+        ("info m --quant x", "unknown flag --quant", "the quantization stands behind the name: org/name:Q4_K_M"),
+        (
+            "doctor rebuild --nonsense", "unknown flag --nonsense",
+            "it has no flags of its own; put -- before a value that starts with -"
+        ),
         ("lock chek", "hub lock does not know \"chek\"", "did you mean: hub lock check"),
         (
             "serve --open", "--open is not a flag of hub serve hub",

@@ -9,6 +9,10 @@ import Testing
         #expect(alone.status == 2 && alone.output.hasPrefix("hub \(Version.number)") && alone.error.isEmpty)
         let program = await runInside("--json")
         #expect(program.status == 2 && program.output.contains("\"invalid_input\""))
+        // The name of a command as the value of a flag.
+        #expect(
+            await runInside("--cache-dir", "ls").error
+                == "hub: missing command\n     hub --help lists the commands\n")
         #expect(await runInside("-q").error == "hub: missing command\n     hub --help lists the commands\n")
     }
 

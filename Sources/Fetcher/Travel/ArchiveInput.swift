@@ -15,7 +15,7 @@ package enum ArchiveParts {
     static func found(_ path: String) throws(AIError) -> [String] {
         let first = FileSystem.exists(path) ? path : name(path, 0)
         guard FileSystem.exists(first) else {
-            throw AIError(.fileNotFound, "there is no \(path.printable)", context: .init(path: path))
+            throw AIError(.fileNotFound, "\(path.printable) does not exist", context: .init(path: path))
         }
         guard first.hasSuffix(".001") else { return [first] }
         let stem = String(first.dropLast(4))
@@ -73,7 +73,9 @@ final class ArchiveInput {
             return AIError(.fileNotFound, "the part \(missing.printable) is missing", context: .init(path: missing))
         }
         return AIError(
-            .malformedModel, "\(name.printable) ends early, after \(position) bytes", context: .init(path: name))
+            .malformedModel,
+            "\(name.printable) is not an archive of hub export, or was cut off: it ends after \(position) bytes",
+            advice: "export it again, or copy it again", context: .init(path: name))
     }
 
     /// Fills the buffer.

@@ -126,7 +126,7 @@ package struct CacheContents: Sendable {
     /// - Throws: ``ErrorCode/invalidInput`` naming the file and the fault.
     package static func digests(in path: String) throws(AIError) -> Set<String> {
         guard let bytes = try FileSystem.contents(path, limit: 256 << 20) else {
-            throw AIError(.fileNotFound, "there is no \(path.printable)", context: .init(path: path))
+            throw AIError(.fileNotFound, "\(path.printable) does not exist", context: .init(path: path))
         }
         // Value by value: an inventory may have more of them than a document that is read whole.
         let found = try? JSONCursor.read(bytes) { document in Self.digests(in: document) }

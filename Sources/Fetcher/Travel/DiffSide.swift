@@ -44,7 +44,7 @@ package final class DiffSide: Sendable {
     /// A folder. Hidden folders and links to folders are left out.
     package init(folder: String) throws(AIError) {
         guard try FileSystem.status(folder)?.kind == .directory else {
-            throw AIError(.fileNotFound, "there is no folder \(folder.printable)", context: .init(path: folder))
+            throw AIError(.fileNotFound, "\(folder.printable) is not a folder", context: .init(path: folder))
         }
         var found: [File] = []
         func walk(_ folder: String, _ prefix: String) throws(AIError) {

@@ -277,11 +277,22 @@ struct ArgumentParser {
         let names = known().filter { !$0.isHidden }.map(\.name)
         let meant = OtherTools.flag(meantBy: name).flatMap { names.contains($0) ? $0 : nil }
         let nearest = spelled.hasPrefix("--") ? meant ?? NearestName.of(name, among: names) : nil
+        let page =
+            command.map { $0.leaves.allSatisfy { $0.visibleFlags.isEmpty } ? nil : "hub \($0.name)" } ?? "hub"
+        let list = page.map { "\($0) --help lists the flags" } ?? "it has no flags of its own"
         return AIError(
             .invalidInput, "unknown flag \(spelled.printable)",
-            advice: OtherTools.advice(onFlag: name) ?? nearest.map { "did you mean: --\($0)" }
-                ?? "\(command.map { "hub \($0.name)" } ?? "hub") --help lists the flags; put -- before a value that starts with -"
+            advice: OtherTools.advice(onFlag: name) ?? quantization(name, command)
+                ?? nearest.map { "did you mean: --\($0)" } ?? "\(list); put -- before a value that starts with -"
         )
+    }
+
+    /// What stands for `--quant` where a command has no such flag but takes a model.
+    private func quantization(_ name: String, _ command: Command?) -> String? {
+        guard ["quant", "quantization"].contains(name), let command,
+            command.operands.contains(where: \.kind.isModel)
+        else { return nil }
+        return "the quantization stands behind the name: org/name:Q4_K_M"
     }
 
     private mutating func checkWhole() throws(AIError) {
@@ -337,15 +348,9 @@ struct ArgumentParser {
 extension Command {
     /// A flag that belongs to others of its family.
     fileprivate func foreign(_ spelled: String, of owners: [String]) -> AIError {
-        // `hub serve mirror, api and page take it`: the family is said once.
-        let family = owners.first?.split(separator: " ").first.map(String.init) ?? ""
-        let words = owners.map { $0.hasPrefix("\(family) ") ? String($0.dropFirst(family.count + 1)) : $0 }
-        let list =
-            words.count < 2
-            ? words.joined() : words.dropLast().joined(separator: ", ") + " and " + (words.last ?? "")
-        return AIError(
+        AIError(
             .invalidInput, "\(spelled) is not a flag of hub \(name)",
-            advice: "hub \(family) \(list) \(words.count == 1 ? "takes" : "take") it")
+            advice: "hub \(Command.names(owners)) \(owners.count == 1 ? "takes" : "take") it")
     }
 
     /// A word that is none of its subcommands. Where it may be a secret it is not repeated.

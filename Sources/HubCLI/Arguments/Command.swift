@@ -63,6 +63,8 @@ struct Command: Sendable {
     var refusalOfMore: AIError?
     /// The list in the document of `--json` whose entries `--json=lines` prints; nil without one.
     var listKey: String?
+    /// What follows the name in a line of usage, where the operands and flags do not say it.
+    var synopsis: String?
     var examples: [Example] = []
     /// What the command does. Throwing decides the exit status.
     var run: @Sendable (Context, ParsedArguments) async throws -> Void
@@ -73,6 +75,7 @@ struct Command: Sendable {
             let words = subcommands.map(\.word).joined(separator: "|")
             return "hub \(name) \(usual == nil ? words : "[\(words)]") ..."
         }
+        if let synopsis { return "hub \(name) \(synopsis)" }
         return (["hub", name] + (visibleFlags.isEmpty ? [] : ["[FLAGS]"]) + operands.map(\.usage))
             .joined(separator: " ")
     }
@@ -96,6 +99,30 @@ struct Command: Sendable {
     var ownFlags: [Flag] {
         let shared = Set((generates ? GenerationFlags.all : borrowed?.flags ?? []).map(\.name))
         return visibleFlags.filter { !shared.contains($0.name) }
+    }
+
+    /// The own flags of what runs; those of subcommands that take the same stand together: `serve mirror, api and all`.
+    var flagGroups: [(names: String, flags: [Flag])] {
+        var groups: [(leaves: [Command], flags: [Flag])] = []
+        for leaf in leaves where !leaf.ownFlags.isEmpty {
+            let names = leaf.ownFlags.map(\.name)
+            if let index = groups.firstIndex(where: { $0.flags.map(\.name) == names }) {
+                groups[index].leaves.append(leaf)
+            } else {
+                groups.append(([leaf], leaf.ownFlags))
+            }
+        }
+        return groups.map { (Command.names($0.leaves.map(\.name)), $0.flags) }
+    }
+
+    /// Names of a family, which is said once: `serve mirror, api and all`.
+    static func names(_ names: [String]) -> String {
+        let family = names.first?.prefix { $0 != " " } ?? ""
+        let rest = names.enumerated().map { index, name in
+            index > 0 && name.hasPrefix("\(family) ") ? String(name.dropFirst(family.count + 1)) : name
+        }
+        guard let last = rest.last, rest.count > 1 else { return rest.joined() }
+        return "\(rest.dropLast().joined(separator: ", ")) and \(last)"
     }
 
     /// The flag of this name among its own and those that every command takes.

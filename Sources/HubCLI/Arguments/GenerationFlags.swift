@@ -22,7 +22,7 @@ enum GenerationFlags {
     static let preset = Option<Preset>.choice(
         "preset", "settings for a purpose; other flags override them",
         detail:
-            "default has temperature 0.7 and top-p 0.9; precise takes the most likely token; creative has temperature 1, top-p 0.95 and min-p 0.05; code has temperature 0.2, top-p 0.95 and up to 1,024 tokens."
+            "default has temperature 0.7, top-p 0.9 and up to 512 tokens, without top-k, min-p and penalties; precise takes the most likely token; creative has temperature 1, top-p 0.95 and min-p 0.05; code has temperature 0.2, top-p 0.95 and up to 1,024 tokens."
     )
     static let maxTokens = Option.whole(
         "max-tokens", in: 1...Bounds.maxTokens.upperBound, "generate at most this many tokens")

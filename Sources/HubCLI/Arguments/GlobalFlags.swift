@@ -11,13 +11,15 @@ enum GlobalFlags {
             is the last line. Commands that print no list refuse it.
             """)
     static let quiet = Switch(
-        "quiet", short: "q", "print only the main column (ids, paths); no progress")
+        "quiet", short: "q", "print only the main column (ids, paths, numbers); no progress")
     static let verbose = Switch(
         "verbose", short: "v", "log requests, decisions and retries on stderr",
         detail: "Credentials are never logged.")
     static let cacheDir = Option.text(
         "cache-dir", "DIR", kind: .folder, "use this cache folder",
-        detail: "The default is HF_HUB_CACHE, then HF_HOME/hub, then ~/.cache/huggingface/hub.")
+        detail:
+            "The default is HF_HUB_CACHE, then HF_HOME/hub, then XDG_CACHE_HOME/huggingface/hub, then ~/.cache/huggingface/hub."
+    )
     static let endpoint = Option.text(
         "endpoint", "URL", kind: .address, "use the Hub at this address",
         detail: "The default is HF_ENDPOINT, then https://huggingface.co.")

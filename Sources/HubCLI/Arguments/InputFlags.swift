@@ -10,7 +10,8 @@ enum InputFlags {
     static let texts = Option.text(
         "texts", "FILE", kind: .file, "a list of texts: a JSON list of strings, or lines; - is stdin")
     static let gguf = Option.text(
-        "gguf", "NAME", kind: .ggufFile, "the GGUF file of the folder or repository that is meant")
+        "gguf", "FILE", kind: .ggufFile, "which GGUF file to use, by its name in the folder or repository",
+        detail: "For a quantization write REF:Q4_K_M instead.")
     static let promptName = Option.text(
         "prompt-name", "NAME", "put this prompt of the model before texts that become vectors")
     static let dimensions = Option.whole(

@@ -41,7 +41,7 @@ enum OtherTools {
         "remove": "rm", "delete": "rm", "del": "rm", "uninstall": "rm", "rmi": "rm", "erase": "rm",
         "prune": "gc", "clean": "gc", "cleanup": "gc", "purge": "gc", "autoremove": "gc", "delete-cache": "gc",
         "update": "outdated", "upgrade": "outdated", "refresh": "outdated",
-        "run": "chat, or hub try for a test", "ps": "serve status, which lists the models that are loaded",
+        "run": "chat, or hub try for a test", "ps": "serve status, which asks a running server what it does",
         "test": "try", "generate": "try", "bench": "try",
         "show": "info", "inspect": "info", "view": "info", "describe": "info", "card": "info",
         "find": "search", "query": "search",

@@ -24,6 +24,9 @@ struct ParsedArguments: Sendable {
         }
     }
 
+    /// Whether neither a word nor a flag was given.
+    var isEmpty: Bool { operands.isEmpty && values.isEmpty }
+
     /// The first operand, if there is one.
     var operand: String? { operands.first }
 

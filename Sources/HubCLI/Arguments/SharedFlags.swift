@@ -4,7 +4,7 @@ import HubCore
 enum SharedFlags {
     static let dryRun = Switch("dry-run", short: "n", "show what would happen and why; change nothing")
     static let yes = Switch("yes", short: "y", "do not ask")
-    static let force = Switch("force", short: "f", "replace the file that is there")
+    static let force = Switch("force", short: "f", "replace what is there")
     static let keep = Option.text(
         "keep", "REF|GLOB", kind: .model, repeats: true, "never delete this model or revision",
         detail: "A glob matches names, such as 'org/*'.")

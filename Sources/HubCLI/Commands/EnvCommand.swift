@@ -5,10 +5,10 @@ import HubCore
 /// `hub env`
 enum EnvCommand {
     static let command = Command(
-        name: "env", doc: "print versions, paths, variables and figures for a bug report",
+        name: "env", doc: "print versions, paths, variables and numbers for a bug report",
         detail: """
             Prints the versions of hub and of the libraries it uses, the machine, the paths in use, the environment \
-            variables that hub reads and that are set, and figures of the cache. It uses no network and changes nothing. \
+            variables that hub reads and that are set, and how much the cache holds. It uses no network and changes nothing. \
             Of tokens it says only that they are set; names and passwords in addresses are left out. hub doctor says what \
             is wrong.
             """,

@@ -18,17 +18,18 @@ enum HelpCommand {
         Command(
             name: "help", doc: "explain a command or a topic",
             detail: """
-                hub help COMMAND shows more than hub COMMAND --help: details and examples. --quiet prints the names of \
-                the commands alone. The topics are flags, generation, exit-codes, environment, references, providers and \
+                hub help COMMAND shows more than hub COMMAND --help: details and examples. hub help COMMAND SUBCOMMAND \
+                explains one of several, such as hub help cache mv. --quiet prints the names of the commands alone. The topics are flags, generation, exit-codes, environment, references, providers and \
                 architectures, which lists the models that run.
                 """,
-            operands: [Operand("COMMAND|TOPIC", .optional, .page), Operand("WORD", .optional, .text)],
+            operands: [Operand("COMMAND|TOPIC", .optional, .page), Operand("SUBCOMMAND", .optional, .text)],
             flags: [man.flag, markdown.flag], exclusive: [["man", "markdown"]],
             refusalOfMore: AIError(
                 .invalidInput, "hub help explains one command or topic at a time",
                 advice: "hub help alone lists the commands"),
             examples: [
                 .init("hub help pull", "All about one command."),
+                .init("hub help cache mv", "One of its subcommands."),
                 .init("hub help exit-codes", "What the exit codes mean."),
                 .init("hub help architectures --json", "What runs on this machine, for a program."),
                 .init("hub help pull --man > hub-pull.1", "A manual page, for packaging."),
@@ -49,6 +50,10 @@ enum HelpCommand {
                 }
         }
         let topic = name.flatMap { name in HelpTopic.all.first { $0.name == name } }
+        if form == .manual, topic != nil {
+            throw AIError(
+                .invalidInput, "a topic has no manual page of its own", advice: "hub help --man has the topics")
+        }
         if form == .manual, name == nil || command != nil {
             return show(
                 command.map(ManPage.text) ?? ManPage.overview(table),
@@ -92,9 +97,11 @@ enum HelpCommand {
     }
 
     /// What `hub` alone shows: a person wants to know which commands there are, a script must learn that one is missing.
-    static func missingCommand(of table: [Command], _ context: Context) throws {
+    ///
+    /// - Parameter isBare: whether nothing was typed; who typed flags is told what is missing.
+    static func missingCommand(of table: [Command], isBare: Bool, _ context: Context) throws {
         let error = AIError(.invalidInput, "missing command", advice: "hub --help lists the commands")
-        guard context.mode == .human, !context.output.settings.writesEvents else { throw error }
+        guard isBare, context.mode == .human, !context.output.settings.writesEvents else { throw error }
         show(nil, of: table, isLong: false, context)
         throw ReportedError(error: error)
     }

@@ -17,7 +17,7 @@ extension OutdatedCommand {
         }
         let workspace = try await context.workspace()
         guard !workspace.isOffline else {
-            throw AIError(.offline, "hub outdated needs the network, which is off")
+            throw AIError(.offline, "hub outdated needs the network, which is switched off")
         }
         let state = try await workspace.state()
         var failures = Failures()

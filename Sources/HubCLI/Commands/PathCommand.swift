@@ -105,7 +105,8 @@ enum PathCommand {
             _ = try NamedFiles(file, among: tree.files, of: reference.repository)
             if !NamedFiles.isQuantization(file) {
                 return AIError(
-                    .fileNotFound, "\(whole) does not have the file \(file.printable)", context: place)
+                    .fileNotFound, "\(whole) does not have the file \(file.printable)",
+                    advice: "hub info \(whole) --files lists its files", context: place)
             }
         }
         let pulled =

@@ -118,7 +118,7 @@ extension PinCommand {
                 let found = pins.filter { matches($0, selector, state) }
                 guard !found.isEmpty else {
                     throw AIError(
-                        .notCached, "\(text.printable) is not pinned", advice: "hub ls shows what is pinned")
+                        .notCached, "\(text.printable) is not pinned", advice: "hub pin lists what is pinned")
                 }
                 try await Blocking.run {
                     let record = CacheRecord(state.layout, in: try usable(workspace))

@@ -15,7 +15,7 @@ enum PinCommand {
             Without REF it lists the pins and their notes.
 
             No hub command deletes a pinned revision before hub unpin: hub gc skips it and says so, hub rm refuses. A model's \
-            name alone pins the revisions of it that are cached now.
+            name alone pins the revisions of it that are cached now, and none that are pulled later.
 
             Pins follow the cache when it is moved, renamed or used through another HF_HOME. A copy of \
             the cache starts with the same pins; later changes to one do not affect the other. To recognize the cache, hub \

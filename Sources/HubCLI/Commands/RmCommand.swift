@@ -10,8 +10,8 @@ enum RmCommand {
             that hub pull --local-dir has filled (./folder). In such a folder, files that you changed stay.
 
             Shows what would be deleted, why, and how much space that frees; then asks. Without a terminal and without \
-            --yes, it shows the plan, deletes nothing and exits with status 2. A pinned model is refused; of what a glob \
-            names, the pinned stay and the others go. What another process is downloading or has open stays. --trash moves \
+            --yes, it shows the plan, deletes nothing, and the exit code is 2. A pinned model is refused; where a glob \
+            matches pinned models and others, the others are deleted. What another process is downloading or has open stays. --trash moves \
             files into a trash beside the cache instead, and hub trash restore brings them back. If the pins cannot be \
             read, rm says so and deletes what was named.
             """,

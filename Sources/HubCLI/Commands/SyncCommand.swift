@@ -17,14 +17,14 @@ enum SyncCommand {
         return text
     }
     static let limit = Option.whole(
-        "limit", in: 1 ... .max, "at most this many", detail: "The next run continues there.")
+        "limit", in: 1 ... .max, "at most this many", detail: "The next run continues where this one stopped.")
 
     static let command = Command(
         name: "sync", purpose: .changes,
         doc: "update the catalog of the Hub's models on this machine",
         detail: """
             Copies the Hub's list of models into the catalog on this machine, where hub search finds them without a \
-            network. It begins with the models that changed last and stops at the first that is known; the first time \
+            network. It begins with the models that changed last and stops at the first that has not changed since the last run; the first time \
             it copies all of them. No files are downloaded.
 
             A run that was interrupted loses at most the last second; run it again to continue. The Hub limits the \
@@ -36,7 +36,7 @@ enum SyncCommand {
             .init("hub sync", "What changed since the last time; the first time, everything."),
             .init("hub sync --all", "Every model, with downloads and likes; marks deleted models."),
             .init("hub sync --author mlx-community", "The models of one organisation."),
-            .init("hub sync --limit 10000 --json", "A part of it, with figures for a program."),
+            .init("hub sync --limit 10000 --json", "A part of it, with numbers for a program."),
         ],
         run: { try await run($0, Request($1)) })
 }

@@ -10,7 +10,10 @@ enum LockedModels {
         try await Blocking.run {
             guard let lock = try ModelLock.read(path) else {
                 throw AIError(
-                    .fileNotFound, "there is no \(path.printable)", advice: "hub lock write REF writes one",
+                    .fileNotFound, "\(path.printable) does not exist",
+                    advice: Path.name(path) == fileName
+                        ? "hub lock write REF writes it"
+                        : "hub lock write --file \(ShellQuoting.word(path)) REF writes it",
                     context: .init(path: path))
             }
             return lock

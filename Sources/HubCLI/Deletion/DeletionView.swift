@@ -66,7 +66,7 @@ struct DeletionView {
         context.interruption.kept = "nothing was deleted"
         let isYes = try await context.confirm(
             isTrash ? "Move this into the trash?" : "Delete this?", isGiven: isAgreed,
-            otherwise: "refusing to delete without confirmation")
+            otherwise: "refusing to \(isTrash ? "move to the trash" : "delete") without confirmation")
         context.interruption.kept = kept
         return isYes
     }

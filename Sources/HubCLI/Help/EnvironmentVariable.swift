@@ -77,6 +77,12 @@ struct EnvironmentVariable: Sendable {
             "HUB_HOME",
             doc: "the folder of the catalog and of sign-ins; otherwise XDG_STATE_HOME/hub, ~/.local/state/hub"),
         EnvironmentVariable(
+            "OLLAMA_MODELS", doc: "the folder of ollama's models, for hub cache du, adopt and link"),
+        EnvironmentVariable("LLAMA_CACHE", doc: "the folder of llama.cpp's models, for the same"),
+        EnvironmentVariable("XDG_DATA_HOME", doc: "the folder that holds Jan's models; otherwise ~/.local/share"),
+        EnvironmentVariable(
+            "XDG_CONFIG_HOME", doc: "the folder for the timer of hub cache budget install; otherwise ~/.config"),
+        EnvironmentVariable(
             "HUB_THREADS", doc: "the threads that models compute with; otherwise one for each core"),
         EnvironmentVariable(
             "HUB_KERNELS", doc: "scalar, avx2, avx512 or neon: the instructions that models compute with"),

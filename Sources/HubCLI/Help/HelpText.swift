@@ -13,10 +13,13 @@ enum HelpText {
             + groups.flatMap { group, rows in
                 [group.rawValue] + TextWrap.definitions(rows, width: width, column: indent) + [""]
             }
-            + flow("Flags of every command:", GlobalFlags.all.map(\.usage), width: width)
+            + TextWrap.lines(globalFlags, width: width)
             + [""]
             + TextWrap.lines(
-                "hub help COMMAND explains a command. Topics: \(HelpTopic.all.map(\.name).joined(separator: ", "))",
+                """
+                hub help COMMAND explains a command, hub help COMMAND SUBCOMMAND one of its subcommands, such as hub help \
+                cache mv. Topics: \(HelpTopic.all.map(\.name).joined(separator: ", "))
+                """,
                 width: width)
     }
 
@@ -46,7 +49,7 @@ enum HelpText {
             let words = [subcommand.word] + subcommand.operands.map(\.usage)
             return (words.joined(separator: " "), subcommand.doc + (subcommand.isUsual ? " (the default)" : ""))
         }
-        return ["", "Words:"] + TextWrap.definitions(rows, width: width)
+        return ["", "Subcommands:"] + TextWrap.definitions(rows, width: width)
     }
 
     /// The flags that a command borrows, in a sentence, and where they are explained; nil without any.
@@ -70,14 +73,18 @@ enum HelpText {
     /// `hub help CMD`: everything about the command.
     static func long(_ command: Command, width: Int) -> [String] {
         var lines = head(command, width: width) + [""] + TextWrap.lines(command.detail, width: width)
-        lines += words(of: command, width: width) + ["", "Examples:"]
+        lines += words(of: command, width: width)
+        if command.subcommands.contains(where: { $0.detail != command.detail }) {
+            lines += TextWrap.lines("hub help \(command.name) SUBCOMMAND explains one of these.", width: width)
+        }
+        lines += ["", "Examples:"]
         for example in command.examples {
             lines.append("  \(example.line)")
             lines += TextWrap.lines(example.doc, width: width, indent: 6)
         }
-        for part in command.leaves where !part.ownFlags.isEmpty {
-            lines += ["", command.subcommands.isEmpty ? "Flags:" : "Flags of hub \(part.name):"]
-            for flag in part.ownFlags {
+        for part in command.flagGroups {
+            lines += ["", command.subcommands.isEmpty ? "Flags:" : "Flags of hub \(part.names):"]
+            for flag in part.flags {
                 lines.append("  \(flag.usage)")
                 lines += TextWrap.lines(sentence(flag), width: width, indent: 6)
             }

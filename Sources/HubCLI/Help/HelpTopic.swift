@@ -26,7 +26,11 @@ struct HelpTopic: Sendable {
 
     static let generation = HelpTopic(
         name: "generation", doc: "the settings of generation, and how this machine computes",
-        detail: "hub chat and hub try take these flags:",
+        detail: """
+            hub chat and hub try take all of these flags. embed, rank, classify, forecast, eval and serve api take those about \
+            computing: --exact, --fast, --threads and --context; serve api also --kv. forecast and image take --seed. A \
+            preset sets several at once; a flag beside it wins. Without any, the preset is default.
+            """,
         entries: GenerationFlags.all.map { ($0.usage, HelpText.sentence($0)) })
 
     static let exitCodes = HelpTopic(
@@ -41,16 +45,22 @@ struct HelpTopic: Sendable {
             (
                 "1",
                 """
-                done, and the answer is no: the model failed the smoke test of hub try, hub verify found damaged or missing files, or \
-                hub doctor found a problem
+                done, and the answer is no: the model failed the smoke test of hub try, hub verify found damaged or missing files, \
+                hub lock check or hub diff --exit-code found a difference, or hub doctor found a problem
                 """
             ),
-            ("2", "the command line is wrong, no command was given, or something needs a yes and has none"),
+            (
+                "2",
+                """
+                the command line is wrong, no command was given, something needs a yes and has none, or hub rm names a \
+                pinned model
+                """
+            ),
             (
                 "3",
                 """
                 not found: the repository (or it is private and there is no token: the Hub does not tell the difference), \
-                the revision, the file, or a filter that matches nothing
+                the revision, the file, a part of an archive, hub.lock, or a filter that matches nothing
                 """
             ),
             (
@@ -64,13 +74,16 @@ struct HelpTopic: Sendable {
             (
                 "6",
                 """
-                this machine: no space, no permission, a target of hub gc that cannot be reached, or a catalog that is \
-                needed and cannot be used
+                this machine: no space, too little memory, no permission, a target of hub gc or a budget that cannot be \
+                reached, or a catalog that is needed and cannot be used
                 """
             ),
             (
                 "7",
-                "integrity: a digest does not match, a model is malformed or not supported, or a picture cannot be read"
+                """
+                integrity: a digest does not match, a file was changed, a model is malformed, not supported or not made for \
+                the task, a picture cannot be read, or an answer was cut before its form was complete
+                """
             ),
             ("130", "interrupted by SIGINT or SIGTERM; what was downloaded is kept"),
         ])
@@ -85,7 +98,10 @@ struct HelpTopic: Sendable {
 
     static let references = HelpTopic(
         name: "references", doc: "how to name models, files and folders",
-        detail: "A command that takes a REF accepts all of these:",
+        detail: """
+            How to write a REF. A usage line says GLOB or FOLDER where these are taken, too. A set of weights is the files \
+            of one format and quantization that make the model run; a repository may have several.
+            """,
         entries: [
             ("org/name", "a model on the Hub; a few old ones are a single word, such as gpt2"),
             ("llama-3.2-1b", "an alias from hub registry; it comes before a model with the same single-word name"),
@@ -100,8 +116,14 @@ struct HelpTopic: Sendable {
             ("hf://org/name@revision/path", "the same, as other tools write it"),
             ("https://.../org/name/tree/main", "the address of a page of the Hub's web site"),
             ("datasets/org/name, spaces/org/name", "a dataset or a Space, for commands that work on the cache"),
-            ("'org/*'", "a glob over cached models, for ls, rm, pin, verify and outdated; quote it from the shell"),
-            ("./folder, /folder, ~/folder", "a folder on this machine, for try, serve, rm and verify"),
+            (
+                "'org/*'",
+                "a glob over cached models, where the usage line has GLOB, and for --keep; quote it from the shell"
+            ),
+            (
+                "./folder, /folder, ~/folder",
+                "a folder on this machine, for commands that use a model (try, chat and so on), rm, verify, diff and serve"
+            ),
         ])
 
     static let providers = HelpTopic(
@@ -115,7 +137,7 @@ struct HelpTopic: Sendable {
             ("hf", "the Hub's inference providers, with the Hub's token; the Hub's router chooses one"),
             (
                 "hf:groq, hf MODEL:groq",
-                "that one of them; a file or a quantization (MODEL:Q4_K_M) after a colon is never a provider"
+                "that one of these providers; a file or a quantization (MODEL:Q4_K_M) after a colon is never a provider"
             ), ("hf MODEL:cheapest, :fastest, :preferred", "how the router chooses"),
             (
                 "http://host:port, https://host/v1",
@@ -128,7 +150,7 @@ struct HelpTopic: Sendable {
                 "auto",
                 """
                 this machine if the model is cached and fits, else hf if you agree: hub asks once, on a terminal, and hub auth \
-                logout --provider hf takes it back. A script has to say --provider; --yes is not enough. This is the default but for hub try
+                logout --provider hf takes it back. A script has to say --provider; --yes is not enough. This is the default; that of hub try is local
                 """
             ),
         ])

@@ -49,9 +49,9 @@ enum ManPage {
         for part in command.subcommands {
             page.definition("hub \(part.name)", sentence(part.doc + (part.isUsual ? " (the default)" : "")))
         }
-        for part in command.leaves where !part.ownFlags.isEmpty {
-            page.section(command.subcommands.isEmpty ? "FLAGS" : "FLAGS OF HUB \(part.name.uppercased())")
-            for flag in part.ownFlags { page.flag(flag) }
+        for part in command.flagGroups {
+            page.section(command.subcommands.isEmpty ? "FLAGS" : "FLAGS OF HUB \(part.names.uppercased())")
+            for flag in part.flags { page.flag(flag) }
         }
         if let sentence = HelpText.borrowed(of: command) { page.paragraph("\(sentence).") }
         if command.generates {
@@ -66,7 +66,7 @@ enum ManPage {
     }
 
     /// `hub-pull`: as git names its pages.
-    static func name(of command: Command) -> String { "hub-\(command.name)" }
+    static func name(of command: Command) -> String { "hub-\(command.name.replacing(" ", with: "-"))" }
 
     private static func sentence(_ doc: String) -> String { doc.prefix(1).uppercased() + doc.dropFirst() + "." }
 

@@ -36,7 +36,13 @@ enum ReferencePage {
             page.code([part.usage])
             if part.detail != command.detail { page.paragraphs(part.detail) }
             if part.examples.map(\.line) != command.examples.map(\.line) { page.examples(part.examples, level: 3) }
-            page.flags(part.ownFlags, level: 3)
+            let names = part.ownFlags.map(\.name)
+            let first = command.subcommands.first { $0.ownFlags.map(\.name) == names }
+            if let first, first.name != part.name, !names.isEmpty {
+                page.block("It takes the same flags as hub \(first.name).")
+            } else {
+                page.flags(part.ownFlags, level: 3)
+            }
             page.list(of: part)
         }
         if command.subcommands.isEmpty {

@@ -7,11 +7,9 @@ enum ProviderFlags {
         "provider", "NAME", .choice(["auto", "local", "hf"]),
         "who answers: auto, local, hf, hf:NAME, or a server's URL",
         detail: """
-            local is this machine. hf is the Hub's inference providers, with the Hub's token; hf:groq is one of them, as \
-            MODEL:groq is. A URL is a server that speaks OpenAI's protocol: vLLM, llama.cpp, Ollama; its key is \
-            HUB_PROVIDER_KEY, or the one that hub auth login --provider kept. auto is this machine if the model is cached and fits, \
-            else hf if you agree to that: hub asks once, on a terminal, and hub auth logout --provider hf takes it back. A \
-            script has to say hf; --yes is not enough. hub help providers says more.
+            local is this machine, hf the Hub's inference providers, hf:groq one of them, and a URL a server that speaks \
+            OpenAI's protocol. auto is local if the model is cached and fits, else hf if you agree to that on a terminal; a script \
+            has to say hf. hub help providers says more, and where keys come from.
             """
     ) { text throws(AIError) in try ProviderChoice(text) }
 
@@ -19,7 +17,7 @@ enum ProviderFlags {
         "timeout", "SECONDS", in: 0.001...86_400, "how long the whole answer may take; 300 for a remote model",
         detail: """
             A remote model also has 10 seconds to connect, and 60 to the first byte and between two pieces. On this \
-            machine there is no limit by default, and one that is given is checked at each token.
+            machine there is no limit by default; one that is given ends the answer at the next token.
             """)
 
     static let why = Switch(

@@ -29,10 +29,15 @@ public struct RepositoryID: Sendable, Hashable, Codable, CustomStringConvertible
                 advice: "names look like org/name")
         }
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
-        if name.hasPrefix("/") {
+        if [".", "..", "~"].contains(parts[0]) || name.hasPrefix("/") {
             throw AIError(
-                .invalidInput, "\"\(name.printable)\" is not a repository name: it is a local path",
-                advice: "names look like org/name")
+                .invalidInput, "\"\(name.printable)\" is not a repository name: it is a folder or file",
+                advice: "names look like org/name; hub try and hub chat take folders")
+        }
+        if name.contains(where: { "*?[".contains($0) }) {
+            throw AIError(
+                .invalidInput, "\"\(name.printable)\" is not a repository name: it is a glob",
+                advice: "one model is meant here: write org/name")
         }
         guard parts.count <= 2 else {
             let (id, file) = (parts.prefix(2).joined(separator: "/"), parts.dropFirst(2).joined(separator: "/"))

@@ -24,7 +24,7 @@ package final class FolderSource: RepositorySource {
         guard let root = FileSystem.resolved(folder), let status = try FileSystem.status(root),
             status.kind == .directory
         else {
-            throw AIError(.fileNotFound, "there is no folder \(folder.printable)", context: .init(path: folder))
+            throw AIError(.fileNotFound, "\(folder.printable) is not a folder", context: .init(path: folder))
         }
         self.root = root
         self.report = report

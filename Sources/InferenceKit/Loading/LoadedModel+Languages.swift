@@ -76,7 +76,7 @@ extension LoadedModel {
                 throw unknown(translation.target, from: translation.source)
             }
             return try start(phrase.text + prompt, true)
-        case nil: throw AIError(.invalidInput, "the model is not made for translations")
+        case nil: throw AIError(.unsupportedModel, "this model does not translate")
         }
     }
 

@@ -50,7 +50,7 @@ import Testing
         for action in ["switch", "logout"] {
             let result = try await stage.run("auth", action, Self.work)
             #expect(result.status == 3, "\(result.error)")
-            #expect(result.error == "hub: no stored token has that name\n     hub auth ls shows the names\n")
+            #expect(result.error == "hub: no saved token has that name\n     hub auth ls shows the names\n")
         }
         #expect(try await stage.run("auth", "switch").status == 2)
         #expect(try await stage.run("auth", "logout", "x", "--all").status == 2)
@@ -73,11 +73,11 @@ import Testing
         }
         try await stage.signIn()
         let other = try await stage.run("auth", "logout", "play", "--offline")
-        #expect(other.status == 0 && other.output == "Removed \"play\" from the stored tokens\n")
+        #expect(other.status == 0 && other.output == "removed \"play\" from the saved tokens\n")
         #expect(try stage.places(of: Self.play).isEmpty && FileSystem.exists(stage.tokenPath))
         let active = try await stage.run("auth", "logout", "--offline")
         #expect(
-            active.output == "Logged out: \(stage.tokenPath) is deleted, and \"oauth-ada\" is no longer stored\n")
+            active.output == "signed out: \(stage.tokenPath) is deleted, and \"oauth-ada\" is no longer saved\n")
         #expect(
             active.error
                 == "hub: \(stage.server.endpoint)/settings/connected-applications ends the sign-in at the Hub, too\n"
@@ -93,7 +93,7 @@ import Testing
             try stage.listing() == [
                 "hf", "hf/stored_tokens.lock", "home", "state", "state/sign-ins.json.lock",
             ])
-        #expect(try await stage.run("auth", "logout", "--all").output.hasPrefix("Not logged in"))
+        #expect(try await stage.run("auth", "logout", "--all").output.hasPrefix("not signed in"))
     }
 
     /// Trap 25.

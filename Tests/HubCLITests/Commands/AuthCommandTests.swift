@@ -208,7 +208,7 @@ import Testing
         let logout = try await stage.run("auth", "logout")
         #expect(
             logout.status == 0 && logout.error.isEmpty
-                && logout.output == "Logged out: \(file) is deleted, and \"hub serve\" is no longer stored\n")
+                && logout.output == "signed out: \(file) is deleted, and \"hub serve\" is no longer saved\n")
         #expect(try FileSystem.text(collection) == text)
         let document = try await stage.run("auth", "logout", "--json").document()
         #expect(document == ["removed": false, "names": .array([]), "token_path": .string(file)])
@@ -225,7 +225,7 @@ import Testing
             #expect(result.status == 6 && result.error.hasPrefix("hub: \(reason)\n"), "\(words): \(result.error)")
         }
         let logout = try await stage.run("auth", "logout", "--all")
-        #expect(logout.status == 6 && logout.output == "Logged out: \(file) is deleted\n")
+        #expect(logout.status == 6 && logout.output == "signed out: \(file) is deleted\n")
         #expect(try !FileSystem.exists(file) && FileSystem.text(collection) == "what is this")
     }
 
@@ -235,9 +235,9 @@ import Testing
         try stage.machine.write("hf/token", Self.secret)
         let result = try await stage.run("auth", "logout", "--offline")
         #expect(result.status == 0 && result.error.isEmpty)
-        #expect(result.output == "Logged out: \(file) is deleted\n")
+        #expect(result.output == "signed out: \(file) is deleted\n")
         #expect(!FileSystem.exists(file))
-        #expect(try await stage.run("auth", "logout").output == "Not logged in: there is no token in \(file)\n")
+        #expect(try await stage.run("auth", "logout").output == "not signed in: there is no token in \(file)\n")
         #expect(stage.hub.requests.isEmpty)
     }
 
@@ -292,7 +292,7 @@ import Testing
             #expect(result.status == 4 && result.output.isEmpty)
             #expect(
                 result.error == """
-                    hub: not logged in: HF_TOKEN is not set and \(file) does not exist
+                    hub: not signed in: HF_TOKEN is not set and \(file) does not exist
                          hub auth login saves one
 
                     """)

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("../x", "\"../x\" is not a repository name: a part begins or ends with \".\""),
+        (".x/y", "\".x/y\" is not a repository name: a part begins or ends with \".\""),
         (
             "café/x",
             "\"café/x\" is not a repository name: \"é\" is not allowed; letters, digits, \"_\", \".\" and \"-\" are"
@@ -42,8 +42,7 @@ import Testing
         ("a--b/c", "\"a--b/c\" is not a repository name: it contains \"--\""),
     ])
     func aNameThatIsNoneIsExit2WithWhatIsWrong(name: String, fault: String) async throws {
-        // To rm what begins with dots is a folder.
-        for command in ["info", "pull", "ls", "path", "pin"] + (name.hasPrefix("../") ? [] : ["rm", "verify"]) {
+        for command in ["info", "pull", "ls", "path", "pin", "rm", "verify"] {
             let result = try await stage.run(command, "--", name)
             #expect(result.status == 2 && result.output.isEmpty)
             #expect(result.error == "hub: \(fault)\n     names look like org/name\n", "\(command)")
@@ -58,7 +57,15 @@ import Testing
             "org/tiny/sub/config.json", "\"org/tiny/sub/config.json\" is not a repository name: it has 4 parts",
             "for a file of org/tiny write org/tiny:sub/config.json"
         ),
-        ("/etc", "\"/etc\" is not a repository name: it is a local path", "names look like org/name"),
+        (
+            "/etc", "\"/etc\" is not a repository name: it is a folder or file",
+            "names look like org/name; hub try and hub chat take folders"
+        ),
+        (
+            "./models", "\"./models\" is not a repository name: it is a folder or file",
+            "names look like org/name; hub try and hub chat take folders"
+        ),
+        ("org/*", "\"org/*\" is not a repository name: it is a glob", "one model is meant here: write org/name"),
     ])
     func aPathIsToldFromAName(name: String, fault: String, advice: String) async throws {
         for command in ["info", "pull", "path"] {

@@ -83,7 +83,8 @@ import Testing
             "HF_HUB_CACHE", "HF_HOME", "HF_ENDPOINT", "HF_TOKEN", "HF_TOKEN_PATH", "HF_HUB_OFFLINE",
             "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_PROGRESS_BARS", "HF_HUB_DISABLE_SYMLINKS",
             "HF_HUB_DISABLE_IMPLICIT_TOKEN", "HF_HUB_DOWNLOAD_TIMEOUT", "HF_HUB_ETAG_TIMEOUT",
-            "HUGGING_FACE_HUB_TOKEN", "HUB_HOME", "HUB_SERVE_TOKEN", "NO_COLOR",
+            "HUGGING_FACE_HUB_TOKEN", "HUB_HOME", "OLLAMA_MODELS", "LLAMA_CACHE", "XDG_DATA_HOME",
+            "XDG_CONFIG_HOME", "HUB_SERVE_TOKEN", "NO_COLOR",
         ] { #expect(page.contains(name), "\(name)") }
     }
 
@@ -104,6 +105,8 @@ import Testing
 
                 """)
         #expect(try await stage.run("help", "list").error.contains("did you mean: hub help ls\n"))
+        let manual = try await stage.run("help", "exit-codes", "--man")
+        #expect(manual.status == 2 && manual.error.contains("hub help --man has the topics"))
         let far = try await stage.run("help", "zzzzz")
         #expect(far.status == 2)
         #expect(far.error == "hub: no help on \"zzzzz\"\n     hub --help lists the commands and topics\n")

@@ -69,6 +69,8 @@ import Testing
         #expect(inspection["kv_bytes_per_token"]?.int == Int64(80 * 2 * 4 * 2))
         #expect(inspection["tokenizer"]?.string == "byte-level BPE" && inspection["chat_template"]?.bool == true)
         #expect(inspection["memory_context"]?.int == 4096 && inspection["fits"]?.bool == true)
+        let alone = try await stage.run("info", "org/large", "--context", "4096")
+        #expect(alone.status == 2 && alone.error.hasPrefix("hub: --context needs --inspect\n"))
         #expect(inspection["supported"]?.bool == true)
         #expect(inspection["parameters_by_part"]?.object?["head"]?.int == Int64(32768 * 8))
         // What the Hub is asked; it sends each LFS file's reader on to the CDN.

@@ -216,7 +216,7 @@ import Testing
         #expect(result.status == 5 && result.output.isEmpty)
         #expect(
             result.error == """
-                hub: hub outdated needs the network, which is off
+                hub: hub outdated needs the network, which is switched off
                      leave out --offline, or unset HF_HUB_OFFLINE
 
                 """)

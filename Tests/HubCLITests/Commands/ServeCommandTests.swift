@@ -46,10 +46,19 @@ import Testing
         let third = try stage.start(["serve", stage.root.path], with: ["HUB_SERVE_PORT": port])
         #expect(try await self.address(of: third) == address)
         let status = try await stage.run(["serve", "status"], with: ["HUB_SERVE_PORT": port, "HF_ENDPOINT": ""])
-        #expect(status.status == 0 && status.output.hasPrefix("\(address) is well"), "\(status.error)")
-        #expect(status.output.contains("running since") && !status.output.contains("_bucket"))
+        #expect(status.status == 0 && status.output.hasPrefix("\(address) answers: "), "\(status.error)")
+        #expect(status.output.contains("started") && status.output.contains("requests"))
+        #expect(!status.output.contains("_total") && !status.output.contains("_bucket"))
+        let all = try await stage.run(
+            ["serve", "status", "-v"], with: ["HUB_SERVE_PORT": port, "HF_ENDPOINT": ""])
+        #expect(all.output.contains("process_cpu_seconds_total"))
         third.interrupt()
         _ = try await third.wait()
+        let gone = try await stage.run("serve", "status", address)
+        #expect(gone.status == 5 && gone.error.contains("is hub serve running there?"), "\(gone.error)")
+        let typo = try await stage.run("serve", "statsu")
+        #expect(typo.status == 3 && typo.error.contains("did you mean: hub serve status"), "\(typo.error)")
+        #expect(try await stage.run("serve", "status", "foo").error.contains("write it like http://127.0.0.1:"))
         let wrong = try await stage.run(["serve", stage.root.path], with: ["HUB_SERVE_PORT": "x"])
         #expect(wrong.status == 2 && wrong.error.contains("HUB_SERVE_PORT is \"x\", which is no port"))
         #expect(try await stage.run("serve", "mirror", "--open").status == 2)
@@ -173,7 +182,7 @@ import Testing
             #expect(result.status == 3 && result.output.isEmpty)
             #expect(
                 result.error == """
-                    hub: there is no folder \(word)
+                    hub: \(word) is not a folder
                          hub serve takes a folder that holds org/name folders
 
                     """)

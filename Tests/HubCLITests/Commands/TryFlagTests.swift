@@ -269,7 +269,7 @@ import Testing
             #expect(tried["at"]?.string?.hasSuffix("Z") == true)
         }
         let list = try await stage.run("ls")
-        #expect(list.lines[0].contains("TRIED") && list.lines[1].contains(#/pass, [\d,.]+ tokens/s/#))
-        #expect(try await stage.run("info", "org/tiny").output.contains(#/\n  tried +pass, [\d,.]+ tokens/s, /#))
+        #expect(list.lines[0].contains("TRIED") && list.lines[1].contains(#/works, [\d,.]+ tokens/s/#))
+        #expect(try await stage.run("info", "org/tiny").output.contains(#/\n  tried +works, [\d,.]+ tokens/s, /#))
     }
 }

@@ -70,9 +70,10 @@ import Testing
                 ["try", seeing, "hello", "--attach", file], 2,
                 "models that read a picture and a PROMPT do not run here yet"
             ),
-            (["try", reading, "--attach", file], 2, "llama reads no pictures"),
+            (["try", reading, "--attach", file], 7, "llama reads no pictures"),
             (["try", seeing, "--attach", place("text.png")], 7, "it is not a picture"),
             (["try", seeing, "--attach", place("missing.png")], 3, "does not exist"),
+            (["try", seeing, "hello", "--attach", place("missing.png")], 3, "does not exist"),
             (
                 ["try", seeing, "--attach", file, "--task", "text-generation"], 2,
                 "--attach has no meaning with --task"

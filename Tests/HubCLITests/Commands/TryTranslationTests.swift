@@ -44,11 +44,13 @@ import Testing
             ([model, "hello", "--to", "xx"], "does not translate to xx"),
             ([model, "--to", "fr"], "--to needs a PROMPT"),
             ([marian, "hello", "--from", "en", "--to", "fra"], "leave it out"),
-            ([decoder, "hello", "--to", "fr"], "not made for translations"),
         ]
         for (arguments, message) in cases {
             let run = try await stage.run(["try"] + arguments)
             #expect(run.status == 2 && run.error.contains(message), "\(arguments): \(run.error)")
         }
+        let other = try await stage.run("try", decoder, "hello", "--to", "fr")
+        #expect(other.status == 7 && other.output.isEmpty)
+        #expect(other.error.contains("does not translate") && other.error.contains("--task translation"))
     }
 }

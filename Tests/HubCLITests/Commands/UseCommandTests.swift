@@ -36,7 +36,8 @@ import Testing
         let none = try await stage.run("rank", model, "q")
         #expect(none.status == 2 && none.error.contains("there is no text to rank"))
         let wrong = try await stage.run("rank", Fixtures.path("tiny-shakespeare"), "q", "a")
-        #expect(wrong.status == 2 && wrong.error.contains("only rerankers and embedding models rank texts"))
+        #expect(wrong.status == 7 && wrong.error.contains("only rerankers and embedding models rank texts"))
+        #expect(wrong.error.contains("hub search --task text-ranking finds models that do"))
     }
 
     @Test func classifying() async throws {
@@ -51,8 +52,9 @@ import Testing
         #expect(nothing.status == 2 && nothing.error.contains("there is nothing to classify"))
         // A model for something else is not used for that.
         let wrong = try await stage.run("classify", Fixtures.path("tiny-shakespeare"), "Hi")
-        #expect(wrong.status == 2 && wrong.error.contains("hub classify is not for this model"), "\(wrong.error)")
+        #expect(wrong.status == 7 && wrong.error.contains("hub classify is not for this model"), "\(wrong.error)")
         #expect(wrong.error.contains("continues texts"))
+        #expect(wrong.error.contains("hub search --task text-classification finds models that do"))
     }
 
     @Test func classifyingPictures() async throws {

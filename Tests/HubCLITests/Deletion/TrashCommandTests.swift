@@ -56,9 +56,9 @@ import Testing
         let wrong = try await stage.run("trash", "emtpy")
         #expect(wrong.status == 3 && wrong.output.isEmpty)
         #expect(wrong.error == "hub: emtpy is not in the trash\n     did you mean: hub trash empty\n")
-        let both = try await stage.run("trash", "ls", "org/none", "org/two")
+        let both = try await stage.run("trash", "ls", "acme/nothing", "org/two")
         #expect(both.status == 3 && both.output.contains("org/two"))
-        #expect(both.error == "hub: org/none is not in the trash\n     hub trash shows what is\n")
+        #expect(both.error == "hub: acme/nothing is not in the trash\n     hub trash shows what is\n")
         #expect(try await stage.run("trash", "ls", "org/two").status == 0)
     }
 

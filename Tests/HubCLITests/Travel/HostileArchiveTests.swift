@@ -122,8 +122,8 @@ import Testing
         try await expectRefused(TarBytes.entry("hub-export.json", [], size: 1 << 32), "manifest has")
         try await expectRefused(TarBytes.entry("other", []) + TarBytes.end, "does not begin with a manifest")
         try await expectRefused(TarBytes.end, "does not begin with a manifest")
-        try await expectRefused([], "ends early")
-        try await expectRefused(Array("not an archive".utf8), "ends early")
+        try await expectRefused([], "was cut off")
+        try await expectRefused(Array("not an archive".utf8), "is not an archive of hub export")
         try await expectRefused([UInt8](repeating: 65, count: 2048), "")
     }
 

@@ -19,7 +19,7 @@ enum AdoptCommand {
             FILE stays. SECOND COPY is the name or file that is made one with it. Before a name is replaced, both files are \
             read whole and must have the digest. Manifests and settings of \
             other programs are never changed. Downloads under way and files that a program has open are left alone. Without \
-            a terminal and without --yes, adopt shows the plan, changes nothing and exits with status 2.
+            a terminal and without --yes, adopt shows the plan, changes nothing, and the exit code is 2.
 
             Models that programs name like the Hub's (hf.co/org/name in ollama, org/name in LM Studio) are looked up on the \
             Hub, so that the plan can say which model a file is of; with --offline the catalog alone answers.

@@ -58,7 +58,7 @@ extension AuthCommand {
             }
         }
         if all.isEmpty {
-            context.output.note("no token is stored; hub auth login stores one")
+            context.output.note("no token is saved; hub auth login saves one")
         } else if !all.contains(where: \.isActive), context.environment.tokenVariable == nil {
             context.output.note("none of them is in use; hub auth switch NAME uses one")
         }
@@ -84,14 +84,14 @@ extension AuthCommand {
         guard try await accounts.choose(name) != nil else { throw unknown }
         let path = accounts.file.path
         context.output.render(json: ["name": .string(name), "token_path": .string(path)], quiet: [name]) {
-            context.output.line("Using " + Styled(name.printable, .name) + "; the token is in \(path)")
+            context.output.line("using " + Styled(name.printable, .name) + "; the token is in \(path)")
         }
         warnOfVariables(context)
     }
 
     /// The word may be a token: it is not repeated.
     private static var unknown: AIError {
-        AIError(.nothingMatches, "no stored token has that name", advice: "hub auth ls shows the names")
+        AIError(.nothingMatches, "no saved token has that name", advice: "hub auth ls shows the names")
     }
 
     // MARK: logout
@@ -124,9 +124,9 @@ extension AuthCommand {
     }
 
     private static func sentence(_ removal: Accounts.Removal, _ path: String, _ isNothing: Bool) -> String {
-        if isNothing { return "Not logged in: there is no token in \(path)" }
+        if isNothing { return "not signed in: there is no token in \(path)" }
         let names = removal.names.map { "\"\($0.printable)\"" }.joined(separator: ", ")
-        if removal.file == .nothing { return "Removed \(names) from the stored tokens" }
-        return "Logged out: \(path) is deleted" + (names.isEmpty ? "" : ", and \(names) is no longer stored")
+        if removal.file == .nothing { return "removed \(names) from the saved tokens" }
+        return "signed out: \(path) is deleted" + (names.isEmpty ? "" : ", and \(names) is no longer saved")
     }
 }

@@ -60,7 +60,7 @@ extension AuthCommand {
         }
         return AIError(
             .unauthorized,
-            "not logged in: HF_TOKEN is not set and \(environment.tokenPath) \(FileSystem.exists(environment.tokenPath) ? "has no token" : "does not exist")",
+            "not signed in: HF_TOKEN is not set and \(environment.tokenPath) \(FileSystem.exists(environment.tokenPath) ? "has no token" : "does not exist")",
             advice: "hub auth login saves one")
     }
 

@@ -5,7 +5,9 @@ enum AuthCommand {
     /// A token in an argument is already exposed: it is rejected, to discourage the habit.
     private static let refusal = AIError(
         .invalidInput, "a token is not taken from the command line, where others on this machine can read it",
-        advice: "hub auth login asks for it, or reads it from stdin; make a new one if this one was real")
+        advice: """
+            if it was a token, others could see it: make a new one on the Hub; hub auth login asks for it, or reads it from stdin
+            """)
 
     /// How the Python client takes a token; known here so that the reason can be given, and in no help.
     private static let token: Flag = {
@@ -19,7 +21,11 @@ enum AuthCommand {
     static let tokenStdin = Switch("token-stdin", "read the token from stdin, and ask for nothing")
     static let all = Switch("all", "everything: not only the token in use")
     static let provider = Option<String>(
-        "provider", "URL|hf", .text, "who answers: a server that speaks OpenAI's protocol, by its key, or hf"
+        "provider", "URL", .text, "keep the key of the server at this address"
+    ) { text throws(AIError) in text }
+    static let forgotten = Option<String>(
+        "provider", "URL|hf", .text,
+        "forget the key of this server; with hf, ask again before texts go to the Hub's providers"
     ) { text throws(AIError) in text }
 
     static let command: Command = {
@@ -29,7 +35,7 @@ enum AuthCommand {
             detail: """
                 login asks for a token, or reads it from stdin, and checks it with the Hub. It saves the token in the file \
                 that every Hugging Face program reads (HF_TOKEN_PATH, HF_HOME/token), and under its name in stored_tokens \
-                beside it; only you can read them. ls shows the stored tokens, a star marks the one in use, and switch NAME \
+                beside it; only you can read them. ls shows the saved tokens, a star marks the one in use, and switch NAME \
                 uses another. logout removes the one in use, logout NAME another, logout --all every one. whoami shows whose \
                 token is in use, where it comes from, and what it cannot be used for.
 
@@ -57,15 +63,15 @@ enum AuthCommand {
                         ["device", "browser", "token-stdin"], ["device", "provider"], ["browser", "provider"],
                     ], refusalOfMore: refusal, run: { try await run($0, Request(.login, $1)) }),
                 Command(
-                    name: "logout", purpose: .changes, doc: "remove a stored token, or a server's key",
-                    operands: [Operand("NAME", .optional, .storedToken)], flags: [all.flag, provider.flag],
+                    name: "logout", purpose: .changes, doc: "remove a saved token, or a server's key",
+                    operands: [Operand("NAME", .optional, .storedToken)], flags: [all.flag, forgotten.flag],
                     exclusive: [["all", "provider"]], refusalOfMore: refusal,
                     run: { try await run($0, Request(.logout, $1)) }),
                 Command(
-                    name: "ls", doc: "list the stored tokens and keys; a star marks the token in use",
+                    name: "ls", doc: "list the saved tokens and keys; a star marks the token in use",
                     refusalOfMore: refusal, listKey: "tokens", run: { try await run($0, Request(.list, $1)) }),
                 Command(
-                    name: "switch", purpose: .changes, doc: "use another stored token",
+                    name: "switch", purpose: .changes, doc: "use another saved token",
                     operands: [Operand("NAME", .one, .storedToken)], refusalOfMore: refusal,
                     run: { try await run($0, Request(.choose, $1)) }),
                 Command(
@@ -76,7 +82,7 @@ enum AuthCommand {
                 .init(
                     "pass huggingface | hub auth login", "From a password manager; without a pipe it is asked for."),
                 .init("hub auth login --device", "Shows a code, which you type in a browser anywhere."),
-                .init("hub auth switch work", "Uses the stored token of that name."),
+                .init("hub auth switch work", "Uses the saved token of that name."),
                 .init("hub auth whoami", "Whose token is in use, and where it comes from."),
             ])
         command.refusalOfMore = refusal

@@ -1,7 +1,7 @@
 /// `hub cache`: the cache as a whole, and the stores of other programs beside it.
 enum CacheCommand {
     static let command = Command.family(
-        "cache", doc: "the cache as a whole: its size, its place, other programs' copies",
+        "cache", doc: "limit, move and measure the cache; share files with other tools",
         detail: """
             du shows where the disk went, budget keeps the cache within a size, mv moves it, warm reads a model into memory. \
             adopt and link share files with other programs. inventory lists contents for hub export on another machine.

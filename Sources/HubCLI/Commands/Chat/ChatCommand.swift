@@ -3,7 +3,7 @@ import HubCore
 /// `hub chat`
 enum ChatCommand {
     static let model = Option<String>(
-        "model", short: "m", "MODEL", .model, "the model; then every word is the PROMPT",
+        "model", short: "m", "MODEL", .model, "the model; then all other arguments are the PROMPT",
         read: { text throws(AIError) in
             if text.isEmpty { throw AIError(.invalidInput, "the value is empty") }
             return text
@@ -27,7 +27,7 @@ enum ChatCommand {
     }
     static let continuing = Option.text(
         "continue", "ID", kind: .conversation,
-        "continue the last conversation, or the one of this ID; then every word is the PROMPT",
+        "continue the last conversation, or the one of this ID; then all arguments are the PROMPT",
         detail: "Its model answers unless --model names another."
     ).withOptionalValue()
     static let noKeep = Switch("no-keep", "do not keep the conversation on this machine")
@@ -41,7 +41,7 @@ enum ChatCommand {
     static let command = Command(
         name: "chat", doc: "talk with a model, on this machine or a remote one",
         detail: """
-            With a PROMPT, or with text on stdin: answers once, as the text comes. Text on stdin follows the PROMPT. Without \
+            With a PROMPT, or with text on stdin: answers once, and prints the text as it is generated. Text on stdin follows the PROMPT. Without \
             either: a conversation on the terminal. /help lists its commands, @FILE in a message adds a file, Ctrl-C ends an \
             answer and Ctrl-D the conversation. Conversations are kept on this machine; hub chats lists them.
 
@@ -54,12 +54,12 @@ enum ChatCommand {
             answer is folded into a line on a terminal (--verbose shows it), left out in a pipe, and apart from the text in JSON.
 
             With --schema the answer is JSON that fits a JSON Schema, with --grammar a text of a grammar, with --regex a text \
-            of a regular expression: a model on this machine cannot write anything else. If the answer is cut before it \
-            is complete, the exit status is 7.
+            of a regular expression: a model on this machine can write only what fits. If the answer is cut before it \
+            is complete, the exit code is 7.
 
             With --tool the model may call programs before it answers; --json lists the calls.
 
-            If an answer breaks off, what came of it is printed, then the error, and the exit status is 5. It is 4 if the \
+            If an answer breaks off, what came of it is printed, then the error, and the exit code is 5. It is 4 if the \
             token is refused, lacks a permission or its account lacks credits; 3 if nobody serves the model.
             """,
         operands: [Operand("MODEL", .optional, .modelOrFolder), Operand("PROMPT", .any, .text)],

@@ -8,8 +8,8 @@ enum DoctorCommand {
         "doctor", doc: "find what is wrong with this machine's setup, and fix it",
         detail: """
             Checks the libraries, the paths in use and what sets them, the switches, the free disk, the catalog, the \
-            cache, the token and the connection to the Hub. Status 1 means that something is wrong and was not fixed; \
-            notes do not count.
+            cache, the token and the connection to the Hub. The exit code is 1 if something is wrong and was not fixed; \
+            for notes it stays 0.
 
             rebuild keeps the old catalog under another name. hub asks the Hub about the cached models again; without a \
             network the new catalog knows only what is in the cache.

@@ -9,7 +9,7 @@ enum EmbedCommand {
             Each TEXT, and each text of --texts, becomes a vector, in their order; or with a model that sees each picture of \
             --attach, on this machine. --quiet prints one a line, --json all of their numbers.
 
-            MODEL and --provider are those of hub chat: by default this machine if the model is cached and fits, else, if you \
+            hub help references says what MODEL can be. By default this machine answers if the model is cached and fits, else, if you \
             agree on a terminal, the Hub's inference providers. Long lists go to a provider in batches.
             """,
         operands: [Operand("MODEL", .one, .modelOrFolder), Operand("TEXT", .any, .text)],

@@ -28,11 +28,11 @@ enum ExportCommand {
             models always make the same bytes. Every file is checked against its digest while it is read.
 
             After an interruption the same command checks what it has left (PATH.incomplete) and continues. The archive \
-            gets its name when it is complete. If there is another one of that name, hub asks; --force answers.
+            gets its name when it is complete. If there is another one of that name, hub asks; without a terminal it needs --force.
             """,
         operands: [Operand("REF", .some, .cachedModel)],
         flags: [output.flag, SharedFlags.force.flag, split.flag, since.flag],
-        listKey: "models",
+        listKey: "models", synopsis: "-o PATH [FLAGS] REF...",
         examples: [
             .init("hub export org/model -o model.tar", "One archive."),
             .init("hub export org/model org/other -o /media/stick/models --split 4GB", "Parts for a FAT32 disk."),

@@ -28,7 +28,7 @@ enum GcCommand {
     static let command = Command(
         name: "gc", purpose: .changes, doc: "free disk space by rule, after showing what goes and why",
         detail: """
-            Frees disk space by deleting cached models and leftover files, which you choose in a list or by rules.
+            Deletes cached models and leftover files, which you choose in a list or by rules.
 
             --detached, --partials, --orphans and --damaged each select one kind of thing. --unused-for selects revisions \
             by their last use; together with --detached or --damaged it narrows these. --keep protects what it names. \

@@ -10,7 +10,7 @@ enum ImageCommand {
             return text
         })
     static let size = Option<PictureSize>(
-        "size", "WxH", .text, "pixels; the model's own size by default"
+        "size", "WxH", .text, "width and height in pixels; without it the model chooses"
     ) { text throws(AIError) in try PictureSize(text) }
     static let steps = Option.whole("steps", in: 1...1000, "steps of the diffusion")
     static let guidance = Option.real(
@@ -19,11 +19,11 @@ enum ImageCommand {
     static let seed = Option.seed("seed", "make the output repeatable: where the model can")
 
     static let command = Command(
-        name: "image", purpose: .changes, doc: "make a picture of a description",
+        name: "image", purpose: .changes, doc: "make a picture from a description",
         detail: """
             A model of the Hub's inference providers paints; models on this machine do not yet. Without --provider \
             hub asks once, on a terminal, before it sends anything. FILE gets its name when \
-            the picture is complete. If FILE exists, hub asks; --force answers. A flag that \
+            the picture is complete. If FILE exists, hub asks; without a terminal it needs --force. A flag that \
             the provider does not take (steps, guidance) is refused before anything is sent.
             """,
         operands: [Operand("MODEL", .one, .model), Operand("PROMPT", .one, .text)],
@@ -31,6 +31,7 @@ enum ImageCommand {
             output.flag, size.flag, steps.flag, guidance.flag, negative.flag, seed.flag, SharedFlags.force.flag,
             ProviderFlags.provider.flag, ProviderFlags.timeout.flag,
         ],
+        synopsis: "-o FILE [FLAGS] MODEL PROMPT",
         examples: [
             .init(
                 "hub image --provider hf org/model 'A lighthouse at dusk' -o lighthouse.png", "A picture."),

@@ -11,8 +11,8 @@ enum ImportCommand {
             the archive.
 
             Nothing in an archive is trusted: names are checked, and a file is put in the cache only after its digest \
-            matches, and after the whole archive was right. Which files a commit has only the Hub knows; take archives \
-            from people you trust. An interrupted import continues with the same command.
+            matches, and after the whole archive was right. hub cannot check that an archive has \
+            all files of that commit and no others: take archives only from people you trust. An interrupted import continues with the same command.
 
             The exit code is 3 if a part is missing, or a file that was left out with --since; 7 if anything in the \
             archive is wrong. Then nothing of it is in the cache.

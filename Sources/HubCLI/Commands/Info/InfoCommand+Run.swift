@@ -14,13 +14,15 @@ extension InfoCommand {
         /// The context to compute the memory for.
         var contextLength: Int?
 
-        init(_ arguments: ParsedArguments) {
+        /// - Throws: ``ErrorCode/invalidInput`` for a context that nothing is computed for.
+        init(_ arguments: ParsedArguments) throws(AIError) {
             model = arguments.operands[0]
             refresh = arguments[InfoCommand.refresh]
             inspect = arguments[InfoCommand.inspect]
             files = arguments[InfoCommand.files]
             opensPage = arguments[SharedFlags.open]
             contextLength = arguments[InfoCommand.contextLength]
+            if contextLength != nil, !inspect { throw AIError(.invalidInput, "--context needs --inspect") }
         }
     }
 

@@ -12,7 +12,7 @@ enum InfoCommand {
     )
     static let contextLength = Option.whole(
         "context", in: 1...10_000_000,
-        "size of the context in tokens: the memory is computed for it, with --inspect")
+        "with --inspect: compute the memory for a context of this many tokens")
     static let refresh = Switch("refresh", "ask the Hub for the branches and tags again")
 
     static let command = Command(
@@ -20,7 +20,7 @@ enum InfoCommand {
         detail: """
             Shows the start of the README, metadata and revision. Says how much is cached and how much is left to download, \
             whether it fits on the disk and in memory, whether hub runs it, and about how fast. Below is a table of the sets \
-            of weights: FITS says whether this machine has memory enough to run one. hub try and hub chat take the largest \
+            of weights (the files of one format and quantization): FITS says whether this machine has memory enough to run one. hub try and hub chat take the largest \
             quantized one that fits. \
             With a glob after a colon (REF:GLOB) only the files that match count. If the Hub does not answer, or does \
             not have the model any more, it shows what the catalog and the cache know, and how old that is.
@@ -39,5 +39,5 @@ enum InfoCommand {
             .init("hub info org/model --inspect", "Its shape, parts and memory, before anything is fetched."),
             .init("hub info gpt2 --json --refresh", "For a program, with its branches and tags as they are now."),
         ],
-        run: { try await run($0, Request($1)) })
+        run: { try await run($0, try Request($1)) })
 }

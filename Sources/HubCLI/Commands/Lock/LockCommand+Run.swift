@@ -93,7 +93,7 @@ extension LockCommand {
         let entries = try LockedModels.entries(request.words, of: lock, request.path, context)
         let puller = try await context.workspace(joinsGroup: false).puller()
         guard !puller.isOffline else {
-            throw AIError(.offline, "hub lock update needs the network, which is off")
+            throw AIError(.offline, "hub lock update needs the network, which is switched off")
         }
         var failures = Failures()
         var changes: [LockChange] = []
@@ -140,7 +140,7 @@ extension LockCommand {
                 found.append((entry, problem))
                 guard branches, let revision = entry.revision else { return }
                 guard !workspace.isOffline else {
-                    throw AIError(.offline, "--branches needs the network, which is off")
+                    throw AIError(.offline, "--branches needs the network, which is switched off")
                 }
                 let now = try await workspace.puller().info(entry.reference).commit
                 guard now != entry.commit else { return }

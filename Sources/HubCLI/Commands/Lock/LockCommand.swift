@@ -7,6 +7,24 @@ enum LockCommand {
     static let branches = Switch(
         "branches", "also compare the Hub's branches",
         detail: "A branch that has moved since it was locked makes the exit code 1.")
+    /// The same, where nothing is written.
+    private static let readFile = reworded(file.flag, "the lock to read instead of ./hub.lock")
+    /// How files are chosen, as hub pull reads it; nothing is fetched.
+    private static let choice = [
+        reworded(PullCommand.include.flag, "lock only files that match", PullCommand.include.flag.detail),
+        PullCommand.exclude.flag,
+        reworded(
+            PullCommand.format.flag, "lock one set of weights, and the files that are not weights",
+            "all is every file; auto the set that hub pull --format auto would take on this machine."),
+        PullCommand.quant.flag,
+    ]
+
+    private static func reworded(_ flag: Flag, _ doc: String, _ detail: String? = nil) -> Flag {
+        var flag = flag
+        (flag.doc, flag.detail) = (doc, detail)
+        return flag
+    }
+
     static let command = Command.family(
         "lock",
         doc: "write down the exact files of models, for hub pull --locked",
@@ -18,34 +36,32 @@ enum LockCommand {
 
             hub pull --locked takes exactly the locked files or fails. If all are cached, the Hub is not asked.
 
-            update moves the lock to what the Hub's branches are now, of all models or of each REF; what was locked by \
-            commit stays. key prints 64 hexadecimal digits, which change only with what is locked, for the key of a CI cache.
+            update moves the lock to what the Hub's branches are now, of all models or of each REF; models that were \
+            locked by commit do not move. key prints 64 hexadecimal digits for the key of a CI cache; they change only if \
+            what is locked changes.
 
             The exit code is 3 if there is no lock, and 1 if check finds a difference: in the cache, or with --branches a \
             branch that has moved since. check writes nothing.
             """,
         [
             Command(
-                name: "ls", doc: "list what is locked", flags: [file.flag], listKey: "models",
+                name: "ls", doc: "list what is locked", flags: [readFile], listKey: "models",
                 run: { try await run($0, Request(.list, $1)) }
             ).asUsual,
             Command(
                 name: "write", purpose: .changes, doc: "write the files of models into the lock",
                 operands: [Operand("REF", .some, .model)],
-                flags: [
-                    file.flag, PullCommand.include.flag, PullCommand.exclude.flag, PullCommand.format.flag,
-                    PullCommand.quant.flag,
-                ], listKey: "models", run: { try await run($0, Request(.add, $1)) }),
+                flags: [file.flag] + choice, listKey: "models", run: { try await run($0, Request(.add, $1)) }),
             Command(
                 name: "check", doc: "compare the cache with the lock", operands: [Operand("REF", .any, .model)],
-                flags: [file.flag, branches.flag], listKey: "models",
+                flags: [readFile, branches.flag], listKey: "models",
                 run: { try await run($0, Request(.check(branches: $1[branches]), $1)) }),
             Command(
                 name: "update", purpose: .changes, doc: "move the lock to what the Hub's branches are now",
                 operands: [Operand("REF", .any, .model)], flags: [file.flag], listKey: "models",
                 run: { try await run($0, Request(.update, $1)) }),
             Command(
-                name: "key", doc: "print a digest of the lock", flags: [file.flag],
+                name: "key", doc: "print a digest of the lock", flags: [readFile],
                 run: { try await run($0, Request(.key, $1)) }),
         ],
         examples: [

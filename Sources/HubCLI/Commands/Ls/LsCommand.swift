@@ -26,7 +26,8 @@ enum LsCommand {
             read, by any program (the file's access time). When most of the cache was read in one go, as a backup or an \
             indexer does, only hub's own times count where it has them. hub gc uses the same times.
 
-            TRIED is the verdict of the last smoke test of hub try, and the speed it measured; of a model that was tried at a provider alone, that one's.
+            TRIED is what the last smoke test of hub try found, and the speed it measured. If the model was tried only at a \
+            provider, it is that test.
 
             NOTE says incomplete if files are missing that a pull selected, damaged if hub verify found damage that has not been \
             repaired, and pinned. On a narrow terminal other columns go before a name is cut.

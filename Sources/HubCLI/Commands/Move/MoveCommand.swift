@@ -16,8 +16,8 @@ enum MoveCommand {
             says so, keeps both, and HF_HUB_CACHE names the new one.
 
             DIR must not exist, or be an empty folder, or the link that an earlier move has left, which is replaced: so a move \
-            is undone. Without a terminal and without --yes, mv shows what it would do, changes nothing and exits with \
-            status 2.
+            is undone. Without a terminal and without --yes, mv shows what it would do, changes nothing, and the exit \
+            code is 2.
             """,
         operands: [Operand("DIR", .one, .folder)],
         flags: [SharedFlags.dryRun.flag, SharedFlags.yes.flag],

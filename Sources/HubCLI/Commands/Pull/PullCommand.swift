@@ -25,27 +25,27 @@ enum PullCommand {
     )
     static let estimate = Switch(
         "estimate", short: "n", "show what would be fetched and whether it fits; fetch nothing",
-        detail: "Nothing is written into the cache either.")
+        detail: "Nothing is written into the cache either. --dry-run means the same.")
     static let force = Switch(
         "force", short: "f",
         "replace what is there: fetch again what is cached; with --local-dir, replace files that differ",
         detail: "With --local-dir, files that the cache has are copied from it, not fetched.")
     static let connections = Option.whole(
         "connections", in: 1...64, "how many connections at once, over all models and files",
-        detail: "The default is 8 for large files, and up to 32 in all while there are small ones.")
+        detail: "The default is 8 for large files; while small ones are left, up to 32 in all.")
     static let limitRate = Option.rate("limit-rate", "fetch no faster than this, over all connections")
 
     static let localDir = Option.text(
         "local-dir", "DIR", kind: .folder, "put the files themselves into this folder instead of the cache",
         detail: """
             DIR/.cache/huggingface holds the same notes as after hf download. Files that the cache has are copied from \
-            it. A file that was changed since it was fetched is replaced only with --force; without it the status is 7.
+            it. A file that was changed since it was fetched is replaced only with --force; without it the exit code is 7.
             """)
     static let locked = Option.text(
         "locked", "FILE", kind: .file, "take exactly what hub.lock, or FILE, names, or fail",
         detail: """
             Without REF all its models. The branches in the cache are set to the locked commits. If everything is cached, \
-            the Hub is not asked. The status is 7 if a locked file has other bytes, 3 if a commit is gone. hub lock writes it.
+            the Hub is not asked. The exit code is 7 if a locked file has other bytes, 3 if a commit is gone. hub lock writes it.
             """
     ).withOptionalValue()
     static let yes = Switch("yes", short: "y", "do not ask: delete what the budget asks for (hub cache budget)")
@@ -53,12 +53,12 @@ enum PullCommand {
     static let command = Command(
         name: "pull", purpose: .changes, doc: "fetch models into the cache; resume interrupted downloads",
         detail: """
-            Fetches the whole repository, one of its sets of weights, or the files that globs or words choose, into the \
+            Fetches the whole repository, one of its sets of weights, or the files that globs or names choose, into the \
             cache that all Hugging Face tools share. Files that are there are not fetched again, and an interrupted \
             download continues where it stopped. Every file is checked against its digest before it counts.
 
-            Each further word is a file of the first model if it has one at that path, or if the word ends like a file \
-            (.json, .safetensors, .gguf and so on); else it is another model. All words are looked up before anything is fetched.
+            Each further argument is a file of the first model if it has one at that path, or if it ends like a file \
+            (.json, .safetensors, .gguf and so on); else it is another model. All of them are looked up before anything is fetched.
 
             What a completed pull chose (globs, files, --format, --quant) is remembered for the revision. The next pull \
             without a choice of its own takes the same, also when the branch has moved, and says so. Selections from \
@@ -71,7 +71,7 @@ enum PullCommand {
             otherwise.
 
             Prints the folder of each model. Free space is checked before the first byte. If the Hub cannot be reached \
-            and everything is cached, hub pull warns, prints the folder, and the status is 0.
+            and everything is cached, hub pull warns, prints the folder, and the exit code is 0.
             """,
         operands: [Operand("REF", .optional, .model), Operand("FILE|REF", .any, .model)],
         flags: [
@@ -80,7 +80,7 @@ enum PullCommand {
             SharedFlags.dryRun.flag.unlisted,
         ],
         exclusive: ["include", "exclude", "format", "quant", "revision"].map { ["locked", $0] },
-        listKey: "models",
+        listKey: "models", synopsis: "[FLAGS] REF [FILE|REF]...",
         examples: [
             .init("hub pull openai/gpt-oss-20b", "The whole repository."),
             .init("hub pull org/model-GGUF --quant Q4_K_M --estimate", "What it would fetch, and whether it fits."),

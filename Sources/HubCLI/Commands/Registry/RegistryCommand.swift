@@ -17,7 +17,7 @@ enum RegistryCommand {
     static let all = Switch("all", "everything: not only your own entries")
     static let replace = Switch("replace", "replace an entry of the same alias")
 
-    static let name = line("name", "its name: for people", RegistryEntry.Limit.name)
+    static let name = line("name", "a name for people to read", RegistryEntry.Limit.name)
     static let description = line("description", "a sentence about it", RegistryEntry.Limit.description)
     static let size = Option<ModelSize>.choice("size-class", "its size class")
     static let contextLength = Option.whole(
@@ -28,7 +28,7 @@ enum RegistryCommand {
     static let memory = Option.size(
         "memory", "the least memory of a machine that should use it", detail: "Such as 8GB.")
     static let format = Option<Provider>.choice(
-        "format", "the program whose files it has", detail: "huggingface is the default.")
+        "format", "whether its files are for MLX or for transformers and others (huggingface, the default)")
     static let pick = Switch("pick", "recommend it where the memory is enough")
 
     static let fields = [

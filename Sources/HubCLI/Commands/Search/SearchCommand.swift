@@ -66,9 +66,9 @@ enum SearchCommand {
             before them, such as '"task:x"', are searched for as they are.
 
             A model has to pass all filters. If a filter needs a number that is unknown, the model does not pass. PARAMS \
-            is what the Hub counts, else what the name says. SIZE is an estimate of one set of \
-            weights: 16 bits per parameter; in GGUF 4.5; if the name gives a width (-4bit, -AWQ), that. It is never more \
-            than the size of the repository. With --curated it is the size of the set that the alias means. A dot marks models on this machine. If \
+            is the number of parameters that the Hub has, or if it has none, the one in the name. SIZE is that of one set of \
+            weights: ~ marks an estimate (16 bits for each parameter, 4.5 in GGUF, or the width in the name, such as -4bit), and \
+            <= the size of the whole repository, where no more is known. With --curated it is the size of the set that the alias means. A dot marks models on this machine. If \
             nothing matches, hub searches for the nearest words that find something; with --json it only names them, \
             with --quiet it does neither.
             """,

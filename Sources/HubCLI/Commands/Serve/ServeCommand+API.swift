@@ -6,16 +6,17 @@ import InferenceKit
 
 extension ServeCommand {
     static let apiKeyFile = Option.text(
-        "api-key-file", "FILE", kind: .file, "keys of the API, one a line, or the SHA-256 of one",
+        "api-key-file", "FILE", kind: .file, "with api: its keys, one a line, or the SHA-256 of one",
         detail: "HUB_API_KEY is a key as well, HUB_API_KEYS several. Without any, everyone on this machine may ask."
     )
     static let models = Option.text(
         "models", "REF", repeats: true,
-        "a model that the API may load and pull; all that are cached if none is named")
-    static let idle = Option.time("idle", "close models unused for so long; the default is 5m")
-    static let parallel = Option.whole("parallel", in: 1...256, "texts generated at once; the default is 8")
+        "with api: a model that it may load and pull; all that are cached if none is named")
+    static let idle = Option.time("idle", "with api: close models unused for so long; the default is 5m")
+    static let parallel = Option.whole(
+        "parallel", in: 1...256, "with api: texts generated at once; the default is 8")
     static let queue = Option.whole(
-        "queue", in: 0...100_000, "requests that may wait; the default is 512")
+        "queue", in: 0...100_000, "with api: requests that may wait; the default is 512")
 
     static let apiFlags =
         [apiKeyFile.flag, models.flag, idle.flag, parallel.flag, queue.flag] + GenerationFlags.computing
@@ -36,7 +37,8 @@ extension ServeCommand {
             guard parts.contains(.api) else {
                 if let flag = apiFlags.map(\.name).first(where: arguments.has) {
                     throw AIError(
-                        .invalidInput, "--\(flag) is about the API", advice: "write hub serve api, or all")
+                        .invalidInput, "--\(flag) is about the API",
+                        advice: "hub serve api takes it, and hub serve \(Request.together(parts, .api))")
                 }
                 return nil
             }

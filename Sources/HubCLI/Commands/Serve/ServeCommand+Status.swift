@@ -5,14 +5,24 @@ extension ServeCommand {
     /// `hub serve status [URL]`: whether a server is well, and what it has done; without URL that of HF_ENDPOINT, else the one of this machine.
     static func status(_ context: Context, _ address: String?) async throws {
         let usual = try usualPort(context.environment)
-        let endpoint = try Endpoint(address ?? context.environment["HF_ENDPOINT"] ?? "http://127.0.0.1:\(usual)")
+        let named = address ?? context.environment["HF_ENDPOINT"] ?? "http://127.0.0.1:\(usual)"
+        guard let endpoint = try? Endpoint(named) else {
+            throw AIError(
+                .invalidInput, "\"\(named.printable)\" is not the address of a server",
+                advice: "write it like http://127.0.0.1:\(usual)")
+        }
         let workspace = try await context.workspace(endpoint: endpoint, isOffline: false)
         let token = context.environment["HUB_SERVE_TOKEN"].flatMap { AccessToken($0) }
         let client = HTTPClient(engine: try workspace.engine(), origin: endpoint.origin, token: token)
         func get(_ path: String) async throws -> HTTPResponse {
             try await client.response(to: HTTPRequest(.get, endpoint.address + path, deadline: 10))
         }
-        let health = try await get("/health")
+        let health: HTTPResponse
+        do { health = try await get("/health") } catch let error as AIError where error.code != .cancelled {
+            var told = error
+            told.specificAdvice = "is hub serve running there? it prints its address when it starts"
+            throw told
+        }
         let state = (try? JSON.parse(health.body))?["status"]?.string
         guard health.head.isSuccess, let state else {
             throw AIError(
@@ -29,19 +39,30 @@ extension ServeCommand {
             "address": .string(endpoint.address), "status": .string(state),
             "metrics": .object(JSONObject(values.map { ($0.name, .double($0.value)) })),
         ])
-        context.output.line("\(endpoint) is well (\(state))")
+        context.output.line("\(endpoint) answers: \(state)")
         let rows = values.compactMap { name, value -> (term: String, text: String)? in
             // The buckets of histograms are for programs.
             if name.hasSuffix("_bucket") { return nil }
             if name == "process_start_time_seconds" {
-                return ("running since", Humanize.age(of: value, now: context.now))
+                return ("started", Humanize.age(of: value, now: context.now))
             }
-            return (name, name.contains("_bytes") ? ByteCount(Int64(value)).description : number(value))
+            guard let term = terms[name] ?? (context.isVerbose ? name : nil) else { return nil }
+            return (term, name.contains("_bytes") ? ByteCount(Int64(value)).description : number(value))
         }
         for line in TextWrap.definitions(rows, width: context.output.settings.width ?? 80, most: 48) {
             context.output.line(Styled(line))
         }
     }
+
+    /// What people are shown without --verbose, and how it is called.
+    private static let terms = [
+        "hub_http_requests_total": "requests", "process_resident_memory_bytes": "memory",
+        "hub_requests_running": "texts being generated", "hub_requests_queued": "requests waiting",
+        "hub_prompt_tokens_total": "tokens read", "hub_generated_tokens_total": "tokens written",
+        "hub_cache_hit_bytes_total": "sent from the cache", "hub_cache_miss_bytes_total": "sent while fetched",
+        "hub_fetches_in_flight": "downloads under way", "hub_upstream_bytes_total": "fetched from the Hub",
+        "hub_upstream_errors_total": "errors of the Hub", "hub_evicted_bytes_total": "deleted for --max-size",
+    ]
 
     private static func number(_ value: Double) -> String {
         value == value.rounded() ? Humanize.grouped(Int(value)) : "\((value * 10).rounded() / 10)"

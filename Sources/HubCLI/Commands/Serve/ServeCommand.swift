@@ -4,20 +4,20 @@ import HubServer
 /// `hub serve`
 enum ServeCommand {
     static let upstream = Option.text(
-        "upstream", "URL", kind: .address, "the Hub behind the mirror; by default HF_ENDPOINT")
+        "upstream", "URL", kind: .address, "with mirror or page: the Hub behind it; by default HF_ENDPOINT")
     static let auth = Option<MirrorAuth>.choice(
-        "auth", "who may use it, and whose token goes upstream",
+        "auth", "with mirror: who may use it, and whose token goes upstream",
         detail: """
             none: everyone, and upstream no token; only on the loopback. own: who has a token of HUB_SERVE_TOKEN or \
             --auth-file, and upstream this machine's token. forward: each client's own token, checked upstream. Off the \
             loopback one must be chosen.
             """)
     static let authFile = Option.text(
-        "auth-file", "FILE", kind: .file, "tokens of --auth own, or their SHA-256, one a line")
+        "auth-file", "FILE", kind: .file, "with mirror: tokens of --auth own, or their SHA-256, one a line")
     static let ttl = Option.time(
-        "ttl", "how long answers about branches, lists and missing files are kept; the default is 60s")
+        "ttl", "with mirror: how long answers about branches, lists and missing files are kept; the default is 60s")
     static let maxSize = Option.size(
-        "max-size", "the size of the cache: the least recently used goes, pinned models stay",
+        "max-size", "with mirror: the size of the cache; the least recently used goes, pinned models stay",
         detail: "Such as 500GB. The limit is soft: it is checked after each download.")
     static let host = Option.text("host", "ADDRESS", "where to listen; the default is 127.0.0.1")
     /// Where clients find hub without being told: 482 is hub on a telephone's keys, and IANA has given the port to
@@ -98,15 +98,16 @@ enum ServeCommand {
             disk and the machine; where other machines can reach it, it asks visitors for the server's token.
 
             api answers programs that speak OpenAI's protocol (OPENAI_BASE_URL) or Ollama's (OLLAMA_HOST) with the models \
-            of the cache that run here. They are loaded when they are asked for. all is mirror, api and page on one port; hub \
-            serve api page is two of them, and gives the page a chat. What a model may use there is named here: programs \
-            (--tool), the web (--web), documents (--with), and who else may answer (--provider). Whoever uses the page is asked \
-            as hub chat asks.
+            of the cache that run here. They are loaded when they are asked for. all is mirror, api and page on one port; PART is \
+            mirror, api, page or all: hub serve api page is two of them, and gives the page a chat. What a model may use there \
+            is named here: programs (--tool), the web (--web), documents (--with), and who else may answer (--provider). \
+            Whoever uses the page is asked as hub chat asks. A flag works only with the parts that it is about; --exact, \
+            --fast, --threads, --context and --kv are about the API.
 
             Where other machines can reach it, HUB_SERVE_TOKEN must be set, or for a mirror --auth, for the API HUB_API_KEY or \
             --api-key-file. Then every request needs that token or key; HF_TOKEN is never asked for.
 
-            status asks a running server how it is.
+            status asks a running server what it has done; -v shows every number.
             """,
         [
             Command(
@@ -122,7 +123,7 @@ enum ServeCommand {
             server("page", "a page for browsers: models, downloads, storage, chat"),
             server("all", "the mirror, the API and the page"),
             Command(
-                name: "status", doc: "how a running server is, and what it has done",
+                name: "status", doc: "whether a server answers, and what it has done",
                 operands: [Operand("URL", .optional, .text)],
                 run: { try await status($0, $1.operand) }),
         ],
@@ -130,9 +131,7 @@ enum ServeCommand {
             .init("hub serve ./models", "A folder, for the clients of this machine."),
             .init("hub serve mirror --port 8080", "A mirror of the Hub, over the shared cache."),
             .init("hub serve all", "The mirror, answers for programs, and a page for browsers."),
-            .init(
-                "hub serve api page --tool ./weather --web", "A chat whose models may call a program, and search."),
-            .init("hub serve status", "Is it well? What has it done?"),
+            .init("hub serve status", "Does it answer? What has it done?"),
         ])
 
     /// Who may use a mirror.
@@ -172,6 +171,11 @@ enum ServeCommand {
         /// Seconds.
         var grace: Int64
 
+        /// The words for parts and one more.
+        static func together(_ parts: Set<Part>, _ other: Part) -> String {
+            Part.allCases.filter { parts.contains($0) || $0 == other }.map(\.rawValue).joined(separator: " ")
+        }
+
         /// - Parameter folder: what is served in place of the cache; only without parts.
         init(_ parts: Set<Part>, _ folder: String?, _ arguments: ParsedArguments) throws(AIError) {
             let isMirror = parts.contains(.mirror)
@@ -193,7 +197,8 @@ enum ServeCommand {
             port = arguments[ServeCommand.port].map { UInt16($0) }
             opensPage = arguments[SharedFlags.open]
             if opensPage, !hasPage {
-                throw AIError(.invalidInput, "--open is about the page", advice: "write hub serve page, or all")
+                throw AIError(
+                    .invalidInput, "--open is about the page", advice: "hub serve page takes it, and hub serve all")
             }
             names = Set(arguments.all(ServeCommand.allowHost))
             proxies = try TrustedProxies(arguments.all(ServeCommand.trustProxy))
@@ -207,7 +212,8 @@ enum ServeCommand {
             ]
             if !isMirror, let flag = needMirror.first(where: \.1)?.0 {
                 throw AIError(
-                    .invalidInput, "\(flag) is about the mirror", advice: "write hub serve mirror, or all")
+                    .invalidInput, "\(flag) is about the mirror",
+                    advice: "hub serve mirror takes it, and hub serve \(Self.together(parts, .mirror))")
             }
             if authFile != nil, auth != .own { throw AIError(.invalidInput, "--auth-file needs --auth own") }
         }

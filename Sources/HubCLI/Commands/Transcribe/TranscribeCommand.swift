@@ -15,7 +15,7 @@ enum TranscribeCommand {
             """)
 
     static let command = Command(
-        name: "transcribe", doc: "write down the speech of a sound file",
+        name: "transcribe", doc: "turn the speech in a sound file into text",
         detail: """
             A model of the Hub's inference providers listens; models on this machine do not yet. Without --provider hub asks \
             once, on a terminal, before it sends anything. FILE is sent as it is: flac, wav, mp3, ogg, m4a, webm. Providers limit its \

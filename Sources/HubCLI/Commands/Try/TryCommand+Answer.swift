@@ -14,7 +14,11 @@ extension TryCommand {
         }
         guard model.tasks.contains(task) else { throw refusal("--task \(task.rawValue) does not fit") }
         if let tasks = request.tasks, !tasks.contains(task) {
-            throw refusal("\(request.command) is not for this model")
+            throw unsuited(
+                "\(request.command) is not for this model", "text-classification", model, request, report)
+        }
+        if request.config.translation != nil, !model.translates, model.languages.isEmpty {
+            throw unsuited("this model does not translate", "translation", model, request, report)
         }
         if task != .textGeneration, let flag = request.generating.first(where: { $0 != "raw" }) {
             throw refusal("--\(flag) is for models that generate")
@@ -24,7 +28,9 @@ extension TryCommand {
         if request.query != nil, ![.ranking, .embedding].contains(task) {
             let byCosine =
                 "hub rank \(word(request)) --task \(ModelTask.embedding.rawValue) QUERY --texts FILE compares vectors"
-            throw refusal("only rerankers and embedding models rank texts", also: model.embeds ? byCosine : nil)
+            throw unsuited(
+                "only rerankers and embedding models rank texts", "text-ranking", model, request, report,
+                also: model.embeds ? byCosine : nil)
         }
         if !request.labels.isEmpty, !model.entails {
             throw refusal("--labels is for models for natural language inference, with a label for entailment")
@@ -60,6 +66,17 @@ extension TryCommand {
         return AIError(
             .invalidInput, "\(message); \(report.id) \(model.task.purpose)",
             advice: [example, also].compactMap { $0 }.joined(separator: "\n"))
+    }
+
+    /// A model for something else than the command, and where others are.
+    private static func unsuited(
+        _ message: String, _ task: String, _ model: LanguageModel, _ request: Request, _ report: TryReport,
+        also: String? = nil
+    ) -> AIError {
+        AIError(
+            .unsupportedModel, "\(message): \(report.id) \(model.task.purpose)",
+            advice: ["hub search --task \(task) finds models that do", also].compactMap { $0 }
+                .joined(separator: "\n"))
     }
 
     private static func word(_ request: Request) -> String { ShellQuoting.word(request.model) }

@@ -109,7 +109,10 @@ extension TryCommand {
 
     private static func json(_ bytes: [UInt8], _ file: String, _ path: String) throws -> JSON {
         do throws(JSONError) { return try JSON.parse(bytes) } catch {
-            throw AIError(.invalidInput, "\(file.printable): \(error)", context: .init(path: path))
+            throw AIError(
+                .invalidInput, "\(file.printable) is \(error)",
+                advice: "hub help tokenize says what the file holds",
+                context: .init(path: path))
         }
     }
 }

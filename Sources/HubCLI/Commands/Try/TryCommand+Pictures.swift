@@ -14,7 +14,7 @@ extension TryCommand {
         context.output.document(report.json)
         guard folder.sees else {
             throw AIError(
-                .invalidInput, "\(report.id) reads no pictures",
+                .unsupportedModel, "\(report.id) reads no pictures",
                 advice: "hub search --task image-classification --runs finds models that do")
         }
         if let flag = request.generating.first {
@@ -33,7 +33,7 @@ extension TryCommand {
             let picture = place == 0 ? first : try await picture(file, context)
             if model.labels.isEmpty, request.tasks != nil {
                 throw AIError(
-                    .invalidInput, "\(report.id) has no labels: it \(ModelTask.imageEmbedding.purpose)",
+                    .unsupportedModel, "\(report.id) has no labels: it \(ModelTask.imageEmbedding.purpose)",
                     advice: ModelTask.imageEmbedding.example(request.model, mask: nil))
             }
             if model.labels.isEmpty || request.task == .imageEmbedding {

@@ -178,6 +178,10 @@ extension TryCommand {
 
         private func checkSeries() throws(AIError) {
             if !attach.isEmpty, prompt != nil {
+                // A name with a typo is to be corrected first.
+                for file in attach where !file.hasPrefix("~") && file != "-" && !FileSystem.exists(file) {
+                    throw AIError(.fileNotFound, "\(file.printable) does not exist")
+                }
                 throw AIError(
                     .invalidInput, "models that read a picture and a PROMPT do not run here yet",
                     advice: "hub chat MODEL PROMPT --attach FILE asks one at a provider")

@@ -83,13 +83,14 @@ enum TryCommand {
         detail: """
             Without a PROMPT: the smoke test. Its first line is the verdict: works, works with warnings, or does not work. It \
             checks the tokenizer, looks for NaN and for an output that repeats itself, compares results that must be equal, \
-            and measures speed, memory bandwidth and peak memory. The checks are shown where one of them is no pass, and \
-            with -v. hub ls and hub info show the verdict later.
+            and measures speed, memory bandwidth and peak memory. The checks are shown if one of them did not pass, \
+            and with -v. hub ls and hub info show the verdict later.
 
-            With a PROMPT: once, what the model is for. The text as it is generated; if the model has a chat template, the \
-            prompt is the user's message in it, and --raw takes it as it is. A translation, by --to. A vector. The labels of a \
-            text, or of its tokens. The words behind the masks of the prompt, which are written as the model writes them, \
-            or as [MASK] or <mask>. A model that sees takes a picture by --attach. hub chat, embed, rank, classify and forecast \
+            With a PROMPT: does what the model is for, once. A model for texts prints the text as it is generated; if the model has a chat template, the \
+            prompt is the user's message in it, and --raw takes it as it is. Others print a translation, by --to; a vector; the \
+            labels of a text, or of its tokens; or the words that fit where the prompt has a mask, written as the model \
+            writes it, or as [MASK] or <mask>. A model that labels or embeds pictures takes one by \
+            --attach, without a PROMPT; for a picture with a PROMPT take hub chat --provider. hub chat, embed, rank, classify and forecast \
             do the same for more than one input; hub tokenize and hub eval look at a model's tokens and its predictions.
 
             With --chat and no PROMPT: a conversation on the terminal.
@@ -102,7 +103,7 @@ enum TryCommand {
             measures the time to the first token and the speed, and tells the price if it is known. hub chat and hub \
             embed work with such a model.
 
-            The exit status is 1 if the smoke test ran and its verdict is fail; 7 if the model is damaged, fails --check \
+            The exit code is 1 if the smoke test ran and the model does not work; 7 if the model is damaged, fails --check \
             or is not supported; 6 if there is too little memory.
             """,
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],

@@ -116,7 +116,7 @@ extension VerifyCommand {
     {
         try await Blocking.run {
             guard try FileSystem.status(folder.path)?.kind == .directory else {
-                throw AIError(.fileNotFound, "there is no folder \(text.printable)")
+                throw AIError(.fileNotFound, "\(text.printable) is not a folder")
             }
             return try VerificationTarget.targets(in: folder) { commit in
                 workspace.dispensable.use { catalog throws(AIError) in try catalog.repository(of: commit) } ?? nil

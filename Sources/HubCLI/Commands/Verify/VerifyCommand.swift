@@ -20,9 +20,9 @@ enum VerifyCommand {
             file with its digest. It reports files that differ, are truncated, are missing, are broken links, or do not \
             belong there. Files that were right are not read again until they change.
 
-            A file counts as missing only if a pull selected it, whether that pull finished or was cut off. Files that were left out by globs, --format or --quant are counted as \
-            not downloaded, and so are absent files of a model that another program fetched. A file that you name by its path counts \
-            as missing even if no pull selected it.
+            A file counts as missing only if a pull selected it, whether that pull finished or was cut off. Files that were left out by globs, \
+            --format or --quant count as not downloaded. So do absent files of a model that another program fetched. But a \
+            file that you name by its path counts as missing, selected or not.
 
             The network is used only if the list of a commit's files is not known. If the Hub cannot be reached, \
             blobs are checked against their file names, and the exit code is 5.
