@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 export PREFIX DESTDIR
 
-.PHONY: build demo test bench soak fuzz lint format sanitize portable picture reference install uninstall release clean
+.PHONY: build demo test bench soak fuzz lint format sanitize portable picture reference install uninstall release release-check clean
 
 build: ## Build everything for debugging
 	scripts/build
@@ -51,9 +51,12 @@ uninstall: ## Remove the installed files
 release: ## Build and pack hub as people get it, into dist/
 	scripts/release
 
+release-check: ## Install and try what `make release` made, each in a clean system; as root
+	packaging/check $(ARGS)
+
 clean: ## Remove everything that was built
 	rm -rf .build dist
 
 help: ## List the targets
-	@sed -nE 's/^([a-z]+): ## (.*)/\1|\2/p' Makefile | awk -F'|' '{ printf "make %-10s %s\n", $$1, $$2 }'
+	@sed -nE 's/^([a-z-]+): ## (.*)/\1|\2/p' Makefile | awk -F'|' '{ printf "make %-14s %s\n", $$1, $$2 }'
 .PHONY: help

@@ -99,6 +99,10 @@ final class HTTPTransfer {
         options.set(CURLOPT_BUFFERSIZE, min(256 << 10, request.receiveBuffer ?? .max))
         if request.allowsHTTP2 { options.set(CURLOPT_PIPEWAIT, 1) }
         if let bytes = request.receiveBuffer { options.setReceiveBuffer(bytes) }
+        if let file = SystemCertificates.file {
+            options.set(CURLOPT_CAINFO, file)
+            options.set(CURLOPT_PROXY_CAINFO, file)
+        }
         if let file = settings.certificateFile { options.set(CURLOPT_CAINFO, file) }
         if let folder = settings.certificateFolder {
             options.set(CURLOPT_CAPATH, folder)

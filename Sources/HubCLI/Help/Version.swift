@@ -23,7 +23,7 @@ enum Version {
         #endif
     }()
 
-    /// The C libraries in use at this moment, which are those of the system.
+    /// The C libraries in use at this moment, which are those of the system, or inside a release.
     static var libraries: [(name: String, version: String)] {
         [
             ("libcurl", curlVersion),
