@@ -152,7 +152,8 @@ import Testing
             let folder = try TemporaryFolder()
             try folder.write(
                 "tokenizer.json",
-                #"{"added_tokens":[\#(added)],"model":{"type":"BPE","vocab":{\#(vocabulary)},"merges":[]\#(more)}}"#)
+                #"{"added_tokens":[\#(added)],"model":{"type":"BPE","vocab":{\#(vocabulary)},"merges":[]\#(more)}}"#
+            )
             _ = try Tokenizer(folder: folder.path)
         }
         let token =
@@ -165,10 +166,11 @@ import Testing
     }
 
     /// A flag that is a number, an id that is a text.
-    @Test(arguments: [
-        ("add_eos_token", UInt32(4), [1, 0, 0, 0]), ("mask_token_id", 8, GGUFBytes.text("1")),
-        ("cls_token_id", 8, GGUFBytes.text("1")),
-    ] as [(String, UInt32, [UInt8])])
+    @Test(
+        arguments: [
+            ("add_eos_token", UInt32(4), [1, 0, 0, 0]), ("mask_token_id", 8, GGUFBytes.text("1")),
+            ("cls_token_id", 8, GGUFBytes.text("1")),
+        ] as [(String, UInt32, [UInt8])])
     func aValueOfTheWrongTypeIsNamed(key: String, type: UInt32, value: [UInt8]) async throws {
         let folder = try TemporaryFolder()
         let file = try Fixtures.bytes("tiny-shakespeare-gguf/model-q4_0.gguf")

@@ -52,7 +52,8 @@ import Testing
             as [() async throws -> Void]
         {
             let error = try await thrown { try await ask() }
-            #expect(error.code == .generationFailed && error.message.contains("the output has NaN"), "\(error.message)")
+            #expect(
+                error.code == .generationFailed && error.message.contains("the output has NaN"), "\(error.message)")
         }
     }
 

@@ -102,24 +102,26 @@ import Testing
     }
 
     /// A word for a switch, a number out of range: none of them is an absent value.
-    @Test(arguments: [
-        ("1_Pooling/config.json", ["pooling_mode_cls_token": "true"], "pooling_mode_cls_token"),
-        ("1_Pooling/config.json", ["pooling_mode_cls_token": 1], "pooling_mode_cls_token"),
-        ("1_Pooling/config.json", ["pooling_mode": 5], "pooling_mode"),
-        ("1_Pooling/config.json", ["pooling_mode": .array([.int(5)])], "pooling_mode"),
-        ("1_Pooling/config.json", ["pooling_mode_mean_tokens": false], "every pooling"),
-        ("1_Pooling/config.json", ["include_prompt": "no"], "include_prompt"),
-        ("2_Dense/config.json", ["bias": "false"], "bias"), ("2_Dense/config.json", ["use_residual": 1], "use_residual"),
-        ("2_Dense/config.json", ["out_features": .double(1.5)], "out_features"),
-        ("2_Dense/config.json", ["activation_function": 3], "activation_function"),
-        ("sentence_bert_config.json", ["max_seq_length": "4"], "max_seq_length"),
-        ("sentence_bert_config.json", ["max_seq_length": -5], "max_seq_length"),
-        ("sentence_bert_config.json", ["max_seq_length": .double(1.5)], "max_seq_length"),
-        ("sentence_bert_config.json", ["do_lower_case": "true"], "do_lower_case"),
-        ("tokenizer_config.json", ["do_lower_case": "no"], "do_lower_case"),
-        ("tokenizer_config.json", ["model_max_length": "12"], "model_max_length"),
-        ("config_sentence_transformers.json", ["prompts": .object(["query": 1])], "query"),
-    ] as [(String, JSONObject, String)])
+    @Test(
+        arguments: [
+            ("1_Pooling/config.json", ["pooling_mode_cls_token": "true"], "pooling_mode_cls_token"),
+            ("1_Pooling/config.json", ["pooling_mode_cls_token": 1], "pooling_mode_cls_token"),
+            ("1_Pooling/config.json", ["pooling_mode": 5], "pooling_mode"),
+            ("1_Pooling/config.json", ["pooling_mode": .array([.int(5)])], "pooling_mode"),
+            ("1_Pooling/config.json", ["pooling_mode_mean_tokens": false], "every pooling"),
+            ("1_Pooling/config.json", ["include_prompt": "no"], "include_prompt"),
+            ("2_Dense/config.json", ["bias": "false"], "bias"),
+            ("2_Dense/config.json", ["use_residual": 1], "use_residual"),
+            ("2_Dense/config.json", ["out_features": .double(1.5)], "out_features"),
+            ("2_Dense/config.json", ["activation_function": 3], "activation_function"),
+            ("sentence_bert_config.json", ["max_seq_length": "4"], "max_seq_length"),
+            ("sentence_bert_config.json", ["max_seq_length": -5], "max_seq_length"),
+            ("sentence_bert_config.json", ["max_seq_length": .double(1.5)], "max_seq_length"),
+            ("sentence_bert_config.json", ["do_lower_case": "true"], "do_lower_case"),
+            ("tokenizer_config.json", ["do_lower_case": "no"], "do_lower_case"),
+            ("tokenizer_config.json", ["model_max_length": "12"], "model_max_length"),
+            ("config_sentence_transformers.json", ["prompts": .object(["query": 1])], "query"),
+        ] as [(String, JSONObject, String)])
     func aValueOfTheWrongTypeIsNamed(file: String, changes: JSONObject, key: String) async throws {
         let folder = try folder(try row("dense"))
         var settings = try FileSystem.contents(folder(file)).flatMap { try JSON.parse($0).object } ?? JSONObject()

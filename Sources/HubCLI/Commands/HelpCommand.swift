@@ -19,8 +19,9 @@ enum HelpCommand {
             name: "help", doc: "explain a command or a topic",
             detail: """
                 hub help COMMAND shows more than hub COMMAND --help: details and examples. hub help COMMAND SUBCOMMAND \
-                explains one of several, such as hub help cache mv. --quiet prints the names of the commands alone. The topics are flags, generation, exit-codes, environment, references, providers and \
-                architectures, which lists the models that run.
+                explains one of several, such as hub help cache mv. --quiet prints the names of the commands alone. The topics \
+                are flags, generation, exit-codes, environment, references, providers and architectures, which lists the \
+                models that run.
                 """,
             operands: [Operand("COMMAND|TOPIC", .optional, .page), Operand("SUBCOMMAND", .optional, .text)],
             flags: [man.flag, markdown.flag], exclusive: [["man", "markdown"]],
@@ -31,7 +32,6 @@ enum HelpCommand {
                 .init("hub help pull", "All about one command."),
                 .init("hub help cache mv", "One of its subcommands."),
                 .init("hub help exit-codes", "What the exit codes mean."),
-                .init("hub help architectures --json", "What runs on this machine, for a program."),
                 .init("hub help pull --man > hub-pull.1", "A manual page, for packaging."),
             ],
             run: { context, arguments in

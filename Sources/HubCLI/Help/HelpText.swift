@@ -83,7 +83,8 @@ enum HelpText {
             lines += TextWrap.lines(example.doc, width: width, indent: 6)
         }
         for part in command.flagGroups {
-            lines += ["", command.subcommands.isEmpty ? "Flags:" : "Flags of hub \(part.names):"]
+            let heading = command.subcommands.isEmpty ? "Flags:" : "Flags of hub \(part.names):"
+            lines += [""] + TextWrap.lines(heading, width: width)
             for flag in part.flags {
                 lines.append("  \(flag.usage)")
                 lines += TextWrap.lines(sentence(flag), width: width, indent: 6)

@@ -76,7 +76,8 @@ extension ModelConfiguration {
     }
 
     /// The members of `rope_scaling`; nil if there is none.
-    private static func ropeScaling(_ header: GGUFHeader, _ architecture: String, _ noted: FaultList) -> JSONObject? {
+    private static func ropeScaling(_ header: GGUFHeader, _ architecture: String, _ noted: FaultList) -> JSONObject?
+    {
         func read<Value>(_ key: String, _ reader: (GGUFValue) -> Value?) -> Value? {
             guard let value = header["\(architecture).rope.scaling.\(key)"] else { return nil }
             let found = reader(value)

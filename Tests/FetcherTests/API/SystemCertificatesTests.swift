@@ -8,7 +8,8 @@ struct SystemCertificatesTests {
         let fedora = try folder.write("ca-bundle.crt", "")
         let suse = try folder.write("ca-bundle.pem", "")
         #expect(SystemCertificates.file(builtIn: [suse], places: [fedora]) == nil)
-        #expect(SystemCertificates.file(builtIn: [folder("absent")], places: [folder("none"), fedora, suse]) == fedora)
+        #expect(
+            SystemCertificates.file(builtIn: [folder("absent")], places: [folder("none"), fedora, suse]) == fedora)
         #expect(SystemCertificates.file(builtIn: [], places: [folder("none")]) == nil)
     }
 }

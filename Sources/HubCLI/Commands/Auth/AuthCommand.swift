@@ -21,11 +21,11 @@ enum AuthCommand {
     static let tokenStdin = Switch("token-stdin", "read the token from stdin, and ask for nothing")
     static let all = Switch("all", "everything: not only the token in use")
     static let provider = Option<String>(
-        "provider", "URL", .text, "keep the key of the server at this address"
+        "provider", "URL", .text, "who answers: the server at this address, whose key is kept"
     ) { text throws(AIError) in text }
     static let forgotten = Option<String>(
         "provider", "URL|hf", .text,
-        "forget the key of this server; with hf, ask again before texts go to the Hub's providers"
+        "who answers: the server whose key is forgotten; with hf, you are asked again before texts go to the Hub"
     ) { text throws(AIError) in text }
 
     static let command: Command = {

@@ -12,7 +12,7 @@ enum InfoCommand {
     )
     static let contextLength = Option.whole(
         "context", in: 1...10_000_000,
-        "with --inspect: compute the memory for a context of this many tokens")
+        "size of the context in tokens: with --inspect, memory is computed for it")
     static let refresh = Switch("refresh", "ask the Hub for the branches and tags again")
 
     static let command = Command(

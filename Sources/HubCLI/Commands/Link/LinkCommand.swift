@@ -8,7 +8,8 @@ enum LinkCommand {
         case llamaCpp = "llama.cpp"
     }
 
-    static let name = Option.text("name", "NAME", "its name: in ollama, NAME:TAG or NAMESPACE/NAME:TAG")
+    static let name = Option.text(
+        "name", "NAME", "a name for people to read: in ollama, NAME:TAG or NAMESPACE/NAME:TAG")
     static let quant = Option.text(
         "quant", "NAME", kind: .quantization, "the set of weights with this name, such as Q4_K_M")
 

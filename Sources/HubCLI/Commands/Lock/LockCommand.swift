@@ -3,16 +3,15 @@ import HubCore
 /// `hub lock`
 enum LockCommand {
     static let file = Option.text(
-        "file", "FILE", kind: .file, "the lock to read and write instead of ./hub.lock")
+        "file", "FILE", kind: .file, "the lock to use instead of ./hub.lock")
     static let branches = Switch(
         "branches", "also compare the Hub's branches",
         detail: "A branch that has moved since it was locked makes the exit code 1.")
     /// The same, where nothing is written.
-    private static let readFile = reworded(file.flag, "the lock to read instead of ./hub.lock")
+    private static let readFile = reworded(file.flag, "the lock to use instead of ./hub.lock: it is only read")
     /// How files are chosen, as hub pull reads it; nothing is fetched.
     private static let choice = [
-        reworded(PullCommand.include.flag, "lock only files that match", PullCommand.include.flag.detail),
-        PullCommand.exclude.flag,
+        PullCommand.include.flag, PullCommand.exclude.flag,
         reworded(
             PullCommand.format.flag, "lock one set of weights, and the files that are not weights",
             "all is every file; auto the set that hub pull --format auto would take on this machine."),

@@ -4,7 +4,7 @@ import ModelFormats
 /// `hub pull`
 enum PullCommand {
     static let include = Option.text(
-        "include", "GLOB", repeats: true, "fetch only files that match",
+        "include", "GLOB", repeats: true, "take only files that match",
         detail: "The globs are the Hub's own: fnmatch on the whole path, case counts, * crosses slashes.")
     static let exclude = Option.text("exclude", "GLOB", repeats: true, "leave out files that match")
     static let format = Option<WeightChoice.Format>.choice(
@@ -25,7 +25,7 @@ enum PullCommand {
     )
     static let estimate = Switch(
         "estimate", short: "n", "show what would be fetched and whether it fits; fetch nothing",
-        detail: "Nothing is written into the cache either. --dry-run means the same.")
+        detail: "Nothing is written into the cache either.")
     static let force = Switch(
         "force", short: "f",
         "replace what is there: fetch again what is cached; with --local-dir, replace files that differ",

@@ -6,18 +6,18 @@ enum ServeCommand {
     static let upstream = Option.text(
         "upstream", "URL", kind: .address, "with mirror or page: the Hub behind it; by default HF_ENDPOINT")
     static let auth = Option<MirrorAuth>.choice(
-        "auth", "with mirror: who may use it, and whose token goes upstream",
+        "auth", "who may use a mirror, and whose token goes upstream",
         detail: """
             none: everyone, and upstream no token; only on the loopback. own: who has a token of HUB_SERVE_TOKEN or \
             --auth-file, and upstream this machine's token. forward: each client's own token, checked upstream. Off the \
             loopback one must be chosen.
             """)
     static let authFile = Option.text(
-        "auth-file", "FILE", kind: .file, "with mirror: tokens of --auth own, or their SHA-256, one a line")
+        "auth-file", "FILE", kind: .file, "with --auth own: its tokens, or their SHA-256, one a line")
     static let ttl = Option.time(
-        "ttl", "with mirror: how long answers about branches, lists and missing files are kept; the default is 60s")
+        "ttl", "how long a mirror keeps answers about branches, lists and missing files; the default is 60s")
     static let maxSize = Option.size(
-        "max-size", "with mirror: the size of the cache; the least recently used goes, pinned models stay",
+        "max-size", "the size of the cache: of a mirror, the least recently used goes, pinned models stay",
         detail: "Such as 500GB. The limit is soft: it is checked after each download.")
     static let host = Option.text("host", "ADDRESS", "where to listen; the default is 127.0.0.1")
     /// Where clients find hub without being told: 482 is hub on a telephone's keys, and IANA has given the port to
