@@ -10,7 +10,8 @@ struct Age: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// A month is 30 days and a year 365, as the Hub's own client counts them. A number needs its unit, for `30` alone
     /// could be anything, and what is older than this may be deleted.
     private static let units: [(name: String, seconds: Int64)] = [
-        ("s", 1), ("m", 60), ("min", 60), ("h", 3600), ("d", 86_400), ("w", 604_800), ("mo", 2_592_000), ("y", 31_536_000),
+        ("s", 1), ("m", 60), ("min", 60), ("h", 3600), ("d", 86_400), ("w", 604_800), ("mo", 2_592_000),
+        ("y", 31_536_000),
     ]
 
     /// Reads a whole number and its unit: s, m or min, h, d, w, mo or y.

@@ -105,14 +105,19 @@ struct Command: Sendable {
     var flagGroups: [(names: String, flags: [Flag])] {
         var groups: [(leaves: [Command], flags: [Flag])] = []
         for leaf in leaves where !leaf.ownFlags.isEmpty {
-            let names = leaf.ownFlags.map(\.name)
-            if let index = groups.firstIndex(where: { $0.flags.map(\.name) == names }) {
+            if let index = groups.firstIndex(where: { $0.leaves[0].hasFlags(of: leaf) }) {
                 groups[index].leaves.append(leaf)
             } else {
                 groups.append(([leaf], leaf.ownFlags))
             }
         }
         return groups.map { (Command.names($0.leaves.map(\.name)), $0.flags) }
+    }
+
+    /// Whether its own flags read as those of another.
+    func hasFlags(of other: Command) -> Bool {
+        func texts(_ command: Command) -> [[String?]] { command.ownFlags.map { [$0.usage, $0.doc, $0.detail] } }
+        return texts(self) == texts(other)
     }
 
     /// Names of a family, which is said once: `serve mirror, api and all`.

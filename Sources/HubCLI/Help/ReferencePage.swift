@@ -36,9 +36,8 @@ enum ReferencePage {
             page.code([part.usage])
             if part.detail != command.detail { page.paragraphs(part.detail) }
             if part.examples.map(\.line) != command.examples.map(\.line) { page.examples(part.examples, level: 3) }
-            let names = part.ownFlags.map(\.name)
-            let first = command.subcommands.first { $0.ownFlags.map(\.name) == names }
-            if let first, first.name != part.name, !names.isEmpty {
+            let first = command.subcommands.first { $0.hasFlags(of: part) }
+            if let first, first.name != part.name, !part.ownFlags.isEmpty {
                 page.block("It takes the same flags as hub \(first.name).")
             } else {
                 page.flags(part.ownFlags, level: 3)
