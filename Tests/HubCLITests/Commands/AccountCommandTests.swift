@@ -16,7 +16,7 @@ import Testing
     @Test func tokensAreListedMaskedAndSwitched() async throws {
         let stage = try stage()
         let none = try await stage.run("auth", "ls")
-        #expect(none.status == 0 && none.output.isEmpty && none.error.contains("no token is stored"))
+        #expect(none.status == 0 && none.output.isEmpty && none.error.contains("no token is saved"))
         #expect(try await stage.run("auth", "ls", "--json").document() == ["tokens": .array([])])
         for token in [Self.work, Self.play] {
             #expect(try await stage.run("auth", "login", "--token-stdin", input: token).status == 0)

@@ -84,7 +84,7 @@ extension AuthCommand {
         guard try await accounts.choose(name) != nil else { throw unknown }
         let path = accounts.file.path
         context.output.render(json: ["name": .string(name), "token_path": .string(path)], quiet: [name]) {
-            context.output.line("using " + Styled(name.printable, .name) + "; the token is in \(path)")
+            context.output.line("Using " + Styled(name.printable, .name) + "; the token is in \(path)")
         }
         warnOfVariables(context)
     }
