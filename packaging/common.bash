@@ -1,5 +1,6 @@
 # Sourced by the scripts beside it: where a release is made, and the Debian releases it is made of.
 # shellcheck shell=bash
+# shellcheck disable=SC2034 # what is set here is for the scripts that include it
 # shellcheck source=scripts/common.bash
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.bash"
 
@@ -27,8 +28,9 @@ export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 umask 022
 
 only_on_debian() {
-    [ "$(uname -sm)" = "Linux $architecture" ] && command -v apt-get >/dev/null ||
+    if [ "$(uname -sm)" != "Linux $architecture" ] || ! command -v apt-get >/dev/null; then
         die 6 "A release is made on Debian, on $architecture. Elsewhere, make install builds for that machine."
+    fi
 }
 
 # need PROGRAM=PACKAGE...: installs the packages whose program is not here; without the right to, says what to type.

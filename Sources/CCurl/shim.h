@@ -54,3 +54,6 @@ static inline CURLcode hub_curl_set_receive_buffer(CURL *handle, long bytes) {
 }
 /// The result of a finished transfer, which is a member of a union that Swift does not import.
 static inline CURLcode hub_curl_message_result(CURLMsg *message) { return message->data.result; }
+/// The file and the folder of certificates that libcurl was built with; NULL for none.
+static inline const char *hub_curl_certificate_file(void) { return curl_version_info(CURLVERSION_NOW)->cainfo; }
+static inline const char *hub_curl_certificate_folder(void) { return curl_version_info(CURLVERSION_NOW)->capath; }

@@ -20,7 +20,6 @@ enum SystemCertificates {
 
     /// The file and the folder that libcurl was built with.
     private static var builtIn: [String] {
-        guard let version = curl_version_info(CURLVERSION_SEVENTH)?.pointee else { return [] }
-        return [version.cainfo, version.capath].compactMap { $0.map { String(cString: $0) } }
+        [hub_curl_certificate_file(), hub_curl_certificate_folder()].compactMap { $0.map { String(cString: $0) } }
     }
 }
