@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 export PREFIX DESTDIR
 
-.PHONY: build demo test bench soak fuzz lint format sanitize portable picture reference install uninstall release release-check clean
+.PHONY: build demo test bench soak fuzz lint format sanitize portable picture reference install uninstall release clean
 
 build: ## Build everything for debugging
 	scripts/build
@@ -50,9 +50,6 @@ uninstall: ## Remove the installed files
 
 release: ## Build and pack hub as people get it, into dist/
 	scripts/release
-
-release-check: ## Install and try what `make release` made, each in a clean system; as root
-	packaging/check $(ARGS)
 
 clean: ## Remove everything that was built
 	rm -rf .build dist
