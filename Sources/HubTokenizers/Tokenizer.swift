@@ -23,6 +23,8 @@ public final class Tokenizer: Sendable {
     public let maxTokens: Int?
     /// The tokens that end a text, as far as the tokenizer says; the model's settings may name others.
     package let ends: Set<Int>
+    /// The token that fills texts; nil if the files do not say.
+    package let padID: Int?
     let truncatesLeft: Bool
     let givesTypes: Bool
     /// The decoded text of each added token.
@@ -108,6 +110,7 @@ public final class Tokenizer: Sendable {
         givesTypes = parts.givesTypes
         maxTokens = parts.maxTokens
         ends = parts.ends
+        padID = parts.padID
     }
 
     /// The number of ids without added tokens: the largest one plus 1.

@@ -90,6 +90,7 @@ extension ModelTask {
         case .forecasting: "series"
         case .imageClassification: "picture labels"
         case .imageEmbedding: "picture vectors"
+        case .zeroShotImages: "pictures and texts"
         }
     }
 }

@@ -19,18 +19,20 @@ struct TokenizerParts {
     var maxTokens: Int?
     /// The tokens that end a text, as far as the tokenizer says.
     var ends: Set<Int> = []
+    /// The token that fills texts; nil if the files do not say.
+    var padID: Int?
 
-    /// Takes the settings of the files beside the vocabulary, and the end token that they name.
+    /// Takes the settings of the files beside the vocabulary, and the tokens that they name.
     mutating func take(_ settings: TokenizerSettings) {
         truncatesLeft = settings.truncatesLeft
         givesTypes = settings.givesTypes
         maxTokens = settings.maxTokens
-        let end = settings.text(of: "eos_token").map { Array($0.utf8) }
-        if let end,
-            let id = added.tokens.first(where: { $0.content == end })?.id
-                ?? model.vocabulary.id(of: end).map(Int.init)
-        {
-            ends = [id]
-        }
+        if let end = id(settings.text(of: "eos_token")) { ends = [end] }
+        padID = id(settings.text(of: "pad_token"))
+    }
+
+    private func id(_ token: String?) -> Int? {
+        guard let content = token.map({ Array($0.utf8) }) else { return nil }
+        return added.tokens.first { $0.content == content }?.id ?? model.vocabulary.id(of: content).map(Int.init)
     }
 }

@@ -23,6 +23,7 @@ enum Architectures {
         .ministral3,
         .apertus, .arcee,
         .vit, .deit, .dinov2, .dinov2WithRegisters,
+        .clip, .clipTexts, .clipPictures, .siglip, .siglipTexts, .siglipPictures,
     ]
 
     /// The ways of packing weights in safetensors that run.
@@ -75,14 +76,18 @@ enum Architectures {
             && configuration.settings["chronos_config"] != nil
     }
 
-    /// Whether a model reads pictures alone.
-    static func sees(_ configuration: ModelConfiguration) -> Bool {
-        of(configuration)?.classes.first?.task.sees ?? false
+    /// What a model is for, by the class that it names; nil if there is no architecture for it.
+    static func task(_ configuration: ModelConfiguration) -> ModelTask? {
+        guard let classes = of(configuration)?.classes else { return nil }
+        return (classes.first { $0.name == configuration.architectures.first } ?? classes.first)?.task
     }
+
+    /// Whether a model reads pictures, alone or beside texts.
+    static func sees(_ configuration: ModelConfiguration) -> Bool { task(configuration)?.sees ?? false }
 
     /// Whether a model reads texts, for which it has a tokenizer.
     static func readsTexts(_ configuration: ModelConfiguration) -> Bool {
-        !forecasts(configuration) && !sees(configuration)
+        !forecasts(configuration) && task(configuration)?.reads ?? true
     }
 
     /// What keeps a configuration from running; empty if nothing does.

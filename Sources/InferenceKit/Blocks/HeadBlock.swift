@@ -4,27 +4,37 @@ import HubCore
 /// Rows to outputs: logits, or scores of labels.
 struct HeadBlock: Sendable {
     private let description: ModelDescription.Head
+    private let width: Int
     /// The layer before the outputs.
     private let dense: Linear?
     private let norm: NormBlock?
-    private let linear: Linear
+    /// nil where the outputs are what it takes.
+    private let linear: Linear?
     /// Of the inputs for which that is too narrow.
     private let rest: Linear?
     private let residual: Linear?
 
     /// - Parameter embedding: the table of tokens, which a tied head is; nil for none.
     init(_ d: ModelDescription.Head, embedding: WeightMatrix?, _ table: TensorTable) throws(AIError) {
-        description = d
+        (description, width) = (d, table.width)
         dense = d.dense == nil ? nil : try table.linear(.headDense)
         if let norm = d.dense?.norm { self.norm = try NormBlock(norm, .headNorm, nil, table) } else { norm = nil }
-        let matrix = if d.isTied, let embedding { embedding } else { try table.matrix(.head) }
-        linear = Linear(matrix: matrix, bias: try table.bias(.head))
+        if d.hasMatrix {
+            let matrix = if d.isTied, let embedding { embedding } else { try table.matrix(.head) }
+            linear = Linear(matrix: matrix, bias: try table.bias(.head))
+        } else {
+            linear = nil
+        }
         rest = d.rest > 0 ? try table.linear(.headRest) : nil
         residual = d.hasResidual ? try table.linear(.headResidual) : nil
     }
 
     /// Computes the outputs of normalised rows, `[rows][width]`, at most ``Workspace/logitRows`` of them.
     func apply(_ x: FloatBuffer, rows: Int, _ w: Workspace) {
+        guard let linear else {
+            w.logitsStart.update(from: x.start, count: rows * width)
+            return
+        }
         let (count, input) = (rows * linear.rows, prepared(x, rows, w))
         let stride = linear.columns + (rest?.columns ?? 0)
         w.multiply(input, rows: rows, columns: linear.columns, stride: stride, [(linear, w.logitsStart)])

@@ -33,16 +33,25 @@ struct EmbeddingRun {
         let skipped = sentences.includesPrompt || prompt.isEmpty ? 0 : try length(prompt)
         var all: [TokenizedText] = []
         for text in texts { all.append(try model.tokenized(prompt + text)) }
-        let width = model.model.description.width
+        let d = model.model.description
         var results = [EmbeddingResult?](repeating: nil, count: texts.count)
         let (sentences, layers, options, team) = (sentences, layers, options, model.team)
-        try run.rows(all.map(model.input), isCancelled: isCancelled) { index, rows in
-            let count = all[index].ids.count
-            let pooled = RowPooling.apply(
-                sentences.poolings, rows, count: count, width: width, skipped: skipped)
+        let inputs = all.map(model.input)
+        func keep(_ index: Int, _ pooled: [Float]) {
             let vector = Array(layers.apply(pooled, team).prefix(dimensions))
             results[index] = EmbeddingResult(
-                vector: options.normalizes ? SentenceLayers.unit(vector) : vector, tokenCount: count)
+                vector: options.normalizes ? SentenceLayers.unit(vector) : vector, tokenCount: all[index].ids.count)
+        }
+        if d.hasVectorHead {
+            let outputs = try run.outputs(inputs, isCancelled: isCancelled)
+            for (index, vector) in outputs.enumerated() { keep(index, vector) }
+        } else {
+            try run.rows(inputs, isCancelled: isCancelled) { index, rows in
+                keep(
+                    index,
+                    RowPooling.apply(
+                        sentences.poolings, rows, count: inputs[index].count, width: d.width, skipped: skipped))
+            }
         }
         try layers.checkIntact()
         for result in results { _ = try result?.vector.checkedFinite() }

@@ -175,10 +175,23 @@ extension LoadedModel {
     /// What a model that says something of a whole text computes: the text, or after an encoder the text behind what an
     /// answer starts with.
     func input(_ text: TokenizedText) -> EncoderInput {
-        let rows = zip(text.ids, text.types).map { RowInput.token($0, type: $1) }
+        let rows = ended(zip(text.ids, text.types).map { RowInput.token($0, type: $1) })
         guard model.description.encoder != nil else { return EncoderInput(rows) }
         return EncoderInput(
             [RowInput](tokens: answerStart + text.ids.dropLast()), answering: [RowInput](tokens: text.ids))
+    }
+
+    /// The rows of a text up to the one that is read for all.
+    private func ended(_ rows: [RowInput]) -> [RowInput] {
+        switch model.description.ending {
+        case nil: return rows
+        case .token(let id):
+            let end = id ?? rows.compactMap(\.token).max()
+            // Like the reference, the first row of a text without the token.
+            return Array(rows.prefix((rows.firstIndex { $0.token == end } ?? 0) + 1))
+        case .filled(let count, let usual):
+            return rows + Array(repeating: .token(tokenizer.padID ?? usual), count: max(0, count - rows.count))
+        }
     }
 
     /// The tokens of a text, or of two, as a model reads them.

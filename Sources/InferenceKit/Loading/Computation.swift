@@ -18,15 +18,16 @@ struct Computation: Sendable {
     /// - Parameters:
     ///   - d: the description, with the head that is wanted.
     ///   - context: the most positions of a text.
+    ///   - isTower: whether it is the one of two sides that reads pictures.
     /// - Throws: ``ErrorCode/insufficientMemory``, and what ``Model/init(_:_:_:_:)`` throws.
     init(
         _ reading: FolderReading, _ d: ModelDescription, _ names: TensorNames, _ weights: StoredWeights,
-        _ options: ModelOptions, context: Int
+        _ options: ModelOptions, context: Int, isTower: Bool = false
     ) throws(AIError) {
         try reading.checkMemory(options, context: context)
         team = try ComputeTeam(threads: options.threads, kernels: options.kernels)
         (isExact, cacheFormat, self.context) = (options.isExact, options.usedCacheFormat, context)
-        model = try Model(d, names, try TensorSource(weights, reading.configuration?.quantization), team)
+        model = try Model(d, names, try TensorSource(weights, reading.configuration?.quantization), team, isTower: isTower)
     }
 
     /// The scratch memory of its steps.

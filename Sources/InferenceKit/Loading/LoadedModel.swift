@@ -40,14 +40,17 @@ struct LoadedModel: Sendable {
         let sentences = try reading.sentences()
         var d = runnable.description
         if sentences != nil { d = d.headless() }
+        // By itself, the side of texts makes vectors of them.
+        if d.tower != nil { d.task = .embedding }
         let context = try Self.context(d, options)
         d = d.limited(to: context)
         computation = try Computation(
             reading, d, runnable.names, runnable.weights, options, context: context)
         sessions = SessionPool(keeping: options.keptTexts) { [computation] in computation.session() }
-        self.sentences = sentences ?? (d.task == .embedding || !d.isCausal ? SentenceModules.plain : nil)
+        let usual = d.ending == nil ? SentenceModules.plain : SentenceModules.lastRow
+        self.sentences = sentences ?? (d.task == .embedding || !d.isCausal ? usual : nil)
         sentenceLayers = try self.sentences.map { sentences throws(AIError) in
-            try SentenceLayers(sentences, width: d.width)
+            try SentenceLayers(sentences, width: d.vectorWidth)
         }
         scheduler = Scheduler(computation.model, computation.workspace(isShared: options.isShared), queue)
         self.tokenizer = tokenizer

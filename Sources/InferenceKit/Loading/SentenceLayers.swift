@@ -131,7 +131,7 @@ struct SentenceLayers: Sendable {
     }
 
     /// One row with a matrix, in float32.
-    private static func multiply(_ row: FloatBuffer, _ linear: Linear, _ team: ComputeTeam) -> FloatBuffer {
+    static func multiply(_ row: FloatBuffer, _ linear: Linear, _ team: ComputeTeam) -> FloatBuffer {
         let out = FloatBuffer(linear.rows)
         let packed = UnsafeMutableRawPointer.allocate(byteCount: hub_packed_bytes(1, row.count), alignment: 64)
         defer { packed.deallocate() }

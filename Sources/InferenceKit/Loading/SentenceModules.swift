@@ -156,6 +156,12 @@ struct SentenceModules: Sendable, Hashable {
 
     /// The mean, as sentence-transformers makes of an encoder without its files.
     static let plain = SentenceModules()
+    /// The row of the token that ends the text.
+    static let lastRow: SentenceModules = {
+        var modules = SentenceModules()
+        modules.poolings = [.last]
+        return modules
+    }()
 }
 
 /// The settings of sentence-transformers for reading a text: sentence_bert_config.json.

@@ -20,8 +20,10 @@ public struct ModelFolder: Sendable {
 
     /// Whether it reads series of numbers, and no text: ``openForecaster(_:)`` opens it.
     public var forecasts: Bool { reading.forecasts }
-    /// Whether it reads pictures, and no text: ``openPictureModel(_:)`` opens it.
+    /// Whether it reads pictures: ``openPictureModel(_:)`` opens it.
     public var sees: Bool { reading.sees }
+    /// Whether it reads texts: ``open(_:)`` opens it, or its side of texts.
+    public var readsTexts: Bool { inspection.readsTexts }
 
     /// Opens the model.
     ///

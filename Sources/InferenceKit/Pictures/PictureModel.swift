@@ -2,16 +2,21 @@ public import HubCore
 public import HubMedia
 import ModelFormats
 
-/// A model that sees, on the CPU: pictures become labels or vectors.
+/// A model that sees, on the CPU: pictures become labels or vectors, where it has a side for texts too in one space with
+/// them.
 public final class PictureModel: Sendable {
     /// What the headers say.
     public let inspection: ModelInspection
     /// What it is for.
     public let task: ModelTask
+    /// All that it can do, what it is for first.
+    public var tasks: [ModelTask] { takesLabels ? [task, .imageEmbedding] : [task] }
     /// The labels of a classifier, in the order of its outputs; empty for another model.
     public let labels: [String]
     /// Seconds that opening took.
     public let loadSeconds: Double
+    /// The side that turns texts into vectors of the same space; nil for a model of pictures alone.
+    public let texts: LanguageModel?
 
     let computation: Computation
     private let processor: PictureProcessor
@@ -24,18 +29,23 @@ public final class PictureModel: Sendable {
     init(_ reading: FolderReading, options: ModelOptions) throws(AIError) {
         let began = Clock.seconds
         let (_, described, names, weights) = try reading.runnable()
-        guard let pixels = described.pixels else {
-            throw .unsupported(reading.folder, "the model reads no pictures")
-        }
+        let tower = described.tower
+        var d = tower ?? described
+        guard let pixels = d.pixels else { throw .unsupported(reading.folder, "the model reads no pictures") }
         processor = try PictureProcessor(folder: reading.folder)
         let rows = pixels.firstCount + (try Self.squares(processor, pixels, in: reading.folder))
-        var d = described
         d.maxPositions = rows
-        computation = try Computation(reading, d, names, weights, options, context: rows)
+        var whole = described
+        if tower == nil { whole = d } else { whole.towers = [d] }
+        computation = try Computation(
+            reading, whole, names, weights, options, context: rows, isTower: tower != nil)
         workspace = computation.workspace()
-        (self.pixels, task) = (pixels, d.task)
+        (self.pixels, task) = (pixels, described.task)
         (labels, scores) = (d.labels?.names ?? [], d.labels.map(LabelScores.init))
         inspection = ModelInspection(reading)
+        texts =
+            tower == nil
+            ? nil : LanguageModel(try LoadedModel(reading, options: options), inspection, options)
         loadSeconds = Clock.seconds - began + reading.seconds
     }
 
@@ -82,17 +92,22 @@ public final class PictureModel: Sendable {
         }
     }
 
-    /// Pictures as vectors, in their order: the first row after the last norm.
+    /// Pictures as vectors, in their order: in the space of the other side if there is one, else the first row after the
+    /// last norm.
     ///
     /// - Parameter normalizes: whether vectors get length 1.
     /// - Throws: ``ErrorCode/invalidInput`` for a picture of which no square of pixels is left, or more than the model has
     ///   room for, ``ErrorCode/cancelled``.
     public func embed(_ pictures: [Picture], normalizes: Bool = false) async throws(AIError) -> [EmbeddingResult] {
-        let width = computation.model.description.width
+        let d = computation.model.description
         return try await run(pictures) { run, inputs, isCancelled throws(AIError) in
             var vectors = [[Float]](repeating: [], count: inputs.count)
-            try run.rows(inputs, isCancelled: isCancelled) { index, rows in
-                vectors[index] = Array(UnsafeBufferPointer(start: rows, count: width))
+            if d.hasVectorHead {
+                vectors = try run.outputs(inputs, isCancelled: isCancelled)
+            } else {
+                try run.rows(inputs, isCancelled: isCancelled) { index, rows in
+                    vectors[index] = Array(UnsafeBufferPointer(start: rows, count: d.width))
+                }
             }
             var results: [EmbeddingResult] = []
             for vector in vectors {

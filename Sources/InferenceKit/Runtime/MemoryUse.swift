@@ -13,6 +13,13 @@ struct MemoryUse: Sendable, Hashable {
     /// Rows that are being computed.
     var scratch: Int64 = 0
 
+    func added(to other: MemoryUse) -> MemoryUse {
+        MemoryUse(
+            weights: weights.addedClamped(other.weights), made: made.addedClamped(other.made),
+            cache: cache.addedClamped(other.cache), states: states.addedClamped(other.states),
+            scratch: scratch.addedClamped(other.scratch))
+    }
+
     var bytes: Int64 { [made, cache, states, scratch].reduce(weights) { $0.addedClamped($1) } }
 }
 
@@ -60,17 +67,23 @@ extension ModelDescription {
         let context = max(0, min(context, MemoryLoad.most))
         // A model that forecasts is opened with all of its positions.
         var d = forecast == nil ? limited(to: max(1, context)) : self
+        d.towers = []
         // Positions of a larger grid are interpolated.
         if pixels != nil { d.maxPositions = max(1, context) }
         let load = d.load(texts: texts, context: context)
         let rows = max(
             Int64(load.texts).multipliedClamped(by: Int64(load.positions)),
             Int64(load.sources).multipliedClamped(by: Int64(load.sourcePositions)))
-        return MemoryUse(
+        let use = MemoryUse(
             weights: weights, made: d.madeBytes(isPacked: isPacked), cache: d.cacheBytes(load, format),
             states: RecurrentStates.mostBytes(d, length: load.positions, keeping: d.checkpoints(context))
                 .multipliedClamped(by: Int64(load.texts)),
             scratch: WorkspaceSize(d, limit: Int(min(rows, Int64(MemoryLoad.most)))).bytes)
+        guard let tower else { return use }
+        // A picture beside texts.
+        return use.added(
+            to: tower.memory(
+                weights: 0, isPacked: isPacked, context: max(context, tower.maxPositions), format: format))
     }
 
     /// Earlier states kept for each text; 0 for a text that is computed in one step.
@@ -114,7 +127,7 @@ extension ModelDescription {
 
     /// Bytes of the KV cache per position of a generated text; 0 for an encoder, which has none.
     func cacheBytesPerPosition(_ format: KeyValueFormat) -> Int64 {
-        isCausal ? cacheShapes.reduce(0) { $0.addedClamped($1.bytesPerPosition(format.kernel)) } : 0
+        isCausal && ending == nil ? cacheShapes.reduce(0) { $0.addedClamped($1.bytesPerPosition(format.kernel)) } : 0
     }
 
     /// Norms and biases as float32; lists of distances; and the matrices of latent attention's keys, which packed ones

@@ -16,6 +16,9 @@ final class Model: Sendable {
     private let layers: [LayerBlock]
     private let finalNorm: NormBlock?
     private let head: HeadBlock?
+    private let pooling: PoolingBlock?
+    /// How vectors of texts and pictures are compared; nil for a model of one side.
+    let similarity: SimilarityBlock?
     private let rotaries: [RotaryBlock]
     /// The layer of the caches that each layer reads.
     private let caches: [Int]
@@ -28,13 +31,22 @@ final class Model: Sendable {
 
     /// Finds every tensor of the description.
     ///
+    /// - Parameter isTower: whether it is the one of two sides that reads pictures.
     /// - Throws: ``ErrorCode/malformedModel`` for a tensor that is missing or has another shape,
     ///   ``ErrorCode/unsupportedModel`` for one that the description does not have.
-    convenience init(_ d: ModelDescription, _ names: TensorNames, _ source: TensorSource, _ team: ComputeTeam)
-        throws(AIError)
-    {
+    convenience init(
+        _ d: ModelDescription, _ names: TensorNames, _ source: TensorSource, _ team: ComputeTeam,
+        isTower: Bool = false
+    ) throws(AIError) {
         let table = TensorTable(d, names, source)
-        try self.init(d, table, tokens: nil, team, isWhole: true)
+        let similarity = try d.similarity.map { similarity throws(AIError) in
+            try SimilarityBlock(similarity, table)
+        }
+        if isTower, let tower = d.tower {
+            try self.init(tower, table.tower(tower), tokens: nil, team, similarity, isWhole: true)
+        } else {
+            try self.init(d, table, tokens: nil, team, similarity, isWhole: true)
+        }
         // Some weights were copied.
         try files.checkIntact()
     }
@@ -44,9 +56,9 @@ final class Model: Sendable {
     ///   - isWhole: whether the files have nothing else.
     private init(
         _ d: ModelDescription, _ table: TensorTable, tokens: WeightMatrix?, _ team: ComputeTeam,
-        isWhole: Bool = false
+        _ similarity: SimilarityBlock? = nil, isWhole: Bool = false
     ) throws(AIError) {
-        description = d
+        (description, self.similarity) = (d, similarity)
         files = table.source.files
         if let pixels = d.pixels {
             (pictures, embedding) = (try PictureEmbeddingBlock(pixels, norm: d.embedding.norm, table), nil)
@@ -92,6 +104,7 @@ final class Model: Sendable {
         } else {
             head = nil
         }
+        pooling = try d.head?.attention.map { pooling throws(AIError) in try PoolingBlock(pooling, table, team) }
         weightsBytes = table.source.readBytes
         // Checked last: a missing tensor says more about a wrong description than a tensor that is left over.
         beside = isWhole ? try table.tensorsBeside() : []
@@ -205,7 +218,8 @@ final class Model: Sendable {
             case .each, .meanOfOutputs: text.map { [$0..<$0 + 1] }
             case .first: [[first]]
             case .last: [[text.upperBound - 1..<text.upperBound]]
-            case .mean: [[text]]
+            case .mean, .attended: [[text]]
+            case .meanOfSquares: [[squares]]
             case .firstAndMean: [[first, squares]]
             }
         }
@@ -241,9 +255,15 @@ final class Model: Sendable {
         return sums.map { Float($0 / Double(values.count / outputs)) }
     }
 
-    /// The mean of rows of the last step after the last norm.
+    /// The mean of rows of the last step after the last norm, or what attention makes of them.
     private func pool(_ rows: Range<Int>, _ w: Workspace, into out: UnsafeMutablePointer<Float>) {
         let width = description.width
+        if let pooling {
+            let all = FloatBuffer(rows.count * width)
+            all.start.update(from: w.hidden.start + rows.lowerBound * width, count: all.count)
+            finalNorm?.apply(all.start, rows: rows.count, w.team, into: all.start)
+            return pooling.apply(all, count: rows.count, w, into: out)
+        }
         func copy(_ row: Int) {
             out.update(from: w.hidden.start + row * width, count: width)
             finalNorm?.apply(out, rows: 1, w.team, into: out)

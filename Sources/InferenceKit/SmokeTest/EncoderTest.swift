@@ -14,7 +14,8 @@ struct EncoderTest {
 
     private static func name(_ task: ModelTask) -> String {
         switch task {
-        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding: "embeddings"
+        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages:
+            "embeddings"
         case .ranking: "ranking"
         case .classification: "labels"
         case .tokenClassification: "token labels"
@@ -51,7 +52,8 @@ struct EncoderTest {
     /// What the numbers of a text are.
     private var noun: String {
         switch task {
-        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding: "vectors"
+        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages:
+            "vectors"
         case .ranking: "scores"
         case .classification, .tokenClassification: "labels"
         case .fillMask: "words"
@@ -77,7 +79,7 @@ struct EncoderTest {
         let all = results.flatMap { $0 }
         let range = "from \(Self.rounded(all.min() ?? 0)) to \(Self.rounded(all.max() ?? 0))"
         switch task {
-        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding:
+        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages:
             let norms = results.map { vector in
                 Self.rounded(vector.reduce(0) { $0 + Double($1) * Double($1) }.squareRoot())
             }
@@ -105,7 +107,7 @@ struct EncoderTest {
     private func sample() async throws(AIError) -> SmokeTest.Sample {
         let first = samples.texts[0]
         switch task {
-        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding:
+        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages:
             let ranking = try await model.rankByCosine(Array(samples.texts.dropFirst()), for: first)
             return SmokeTest.Sample(text: first, answer: .ranking(ranking))
         case .ranking:

@@ -6,6 +6,8 @@ struct PictureTest {
     private let model: PictureModel
 
     static let names = ["pictures", "batched"]
+    /// Of a model that also reads texts.
+    static let namesOfTexts = ["tokenizer", "texts"]
 
     init(_ model: PictureModel) { self.model = model }
 
@@ -49,6 +51,21 @@ struct PictureTest {
             weightsBytesPerSecond: nil,
             memoryBytesPerSecond: try await MemoryBandwidth.measure(threads: model.computation.team.threads),
             peakMemoryBytes: Machine.peakResidentBytes)
+    }
+
+    /// Texts, whose vectors are in one space with those of pictures.
+    func run(texts: [String], _ log: inout CheckLog) async throws(AIError) {
+        log.begin("texts")
+        let vectors = try await model.embed(texts: texts).map(\.vector)
+        guard Set(vectors).count == Set(texts).count else {
+            throw AIError(.generationFailed, "different texts have the same vector")
+        }
+        let length = try await model.embed([Self.samples[0]])[0].dimensions
+        guard vectors.allSatisfy({ $0.count == length }) else {
+            throw AIError(
+                .generationFailed, "vectors of texts have \(vectors[0].count) numbers, and those of pictures \(length)")
+        }
+        log.pass("\(texts.count) different texts, vectors in one space with those of pictures")
     }
 
     private func numbers(_ pictures: [Picture]) async throws(AIError) -> [[Float]] {

@@ -115,13 +115,19 @@ public struct SmokeTest: Sendable {
             return
         }
         if read.sees {
-            found.names = openingNames + PictureTest.names
+            found.names = openingNames + PictureTest.names + (read.readsTexts ? PictureTest.namesOfTexts : [])
             let model = try await open(read, &log) { () throws(AIError) in
                 try await read.openPictureModel(options)
             }
             log.pass(openingDetail(model))
-            try checkTask(task, of: [model.task], folder)
+            try checkTask(task, of: model.tasks, folder)
             found.speed = try await PictureTest(model).run(&log)
+            if let texts = model.texts {
+                log.begin("tokenizer")
+                let samples = try SampleTexts.of(texts.tokenizer)
+                try checkTokenizer(texts, samples.roundTrip, &log)
+                try await PictureTest(model).run(texts: samples.texts, &log)
+            }
             return
         }
         let model = try await open(read, &log) { () throws(AIError) in try await read.open(options) }

@@ -41,7 +41,8 @@ struct WorkspaceSize: Sendable, Hashable {
         let patched = d.embedding.patches.map { max($0.count, $0.width) } ?? d.pixels?.count ?? 0
         // Cross attention reads rows as wide as the encoder's.
         let widest = max(
-            row.beside, row.query, row.inner, row.recurrence?.result ?? 0, patched, d.encoder?.width ?? 0)
+            row.beside, row.query, row.inner, row.recurrence?.result ?? 0, patched, d.encoder?.width ?? 0,
+            d.head?.attention?.inner ?? 0)
         packedBytes = max(
             hub_packed_bytes(rows, widest), experts?.packedBytes ?? 0, row.latent?.packedBytes(rows: rows) ?? 0)
         outputs = d.outputs

@@ -8,8 +8,16 @@ struct TensorTable: Sendable {
     let prefix: String
     private let shapes: [Key: [Int]]
     private var description: ModelDescription
-    /// Whether roles are those of the encoder before a decoder.
-    private var isEncoder = false
+    /// Whose the roles are.
+    private var part = Part.whole
+
+    private enum Part {
+        case whole
+        /// The encoder before a decoder.
+        case encoder
+        /// What reads pictures beside what reads texts.
+        case tower
+    }
 
     private struct Key: Hashable {
         let role: TensorRole
@@ -30,11 +38,33 @@ struct TensorTable: Sendable {
     /// That of the encoder before a decoder.
     func encoder(_ d: ModelDescription) -> TensorTable {
         var table = self
-        (table.description, table.isEncoder) = (d, true)
+        (table.description, table.part) = (d, .encoder)
         return table
     }
 
-    private func own(_ role: TensorRole) -> TensorRole { isEncoder ? .encoder(role) : role }
+    /// That of the model that reads pictures.
+    func tower(_ d: ModelDescription) -> TensorTable {
+        var table = self
+        (table.description, table.part) = (d, .tower)
+        return table
+    }
+
+    private func own(_ role: TensorRole) -> TensorRole {
+        switch part {
+        case .whole: role
+        case .encoder: .encoder(role)
+        case .tower: .tower(role)
+        }
+    }
+
+    /// The names of this part.
+    private var ownNames: TensorNames {
+        switch part {
+        case .whole: names
+        case .encoder: names.encoders[0]
+        case .tower: names.towers[0]
+        }
+    }
 
     /// The width of the model.
     var width: Int { description.width }
@@ -49,7 +79,7 @@ struct TensorTable: Sendable {
     }
 
     private func members(_ role: TensorRole, isBias: Bool) -> [TensorRole] {
-        isEncoder ? names.encoders[0].members(role, isBias: isBias) : names.members(role, isBias: isBias)
+        ownNames.members(role, isBias: isBias)
     }
 
     func has(_ role: TensorRole, _ layer: Int?) -> Bool { shape(role, layer) != nil }
@@ -80,7 +110,7 @@ struct TensorTable: Sendable {
     /// Where the rows of a packed matrix are: `range` if each matrix is in one piece, otherwise some rows of each group
     /// of heads that share a key, or of each head where no keys are among the members.
     private func pieces(_ range: Range<Int>, of rows: Int, _ members: [TensorRole], _ layer: Int?) -> [Range<Int>] {
-        guard (isEncoder ? names.encoders[0] : names).isPackedByHead, range.count < rows,
+        guard ownNames.isPackedByHead, range.count < rows,
             let attention = layer.flatMap({ description.layers[$0].attention })
         else { return [range] }
         let hasKeys = members.contains { $0 == own(.key) }
@@ -164,9 +194,12 @@ struct TensorTable: Sendable {
         if description.head?.isTied == true {
             for member in source.list.members(name(.head, nil)) { left.remove(member) }
         }
+        // A model of texts may have parts that see and hear, which are not run.
+        let unread: [TensorPart] = names.towers.isEmpty && names.firstRole == .embedding ? [.vision, .audio] : []
         left = left.filter { name in
             !names.isOptional(name) && !Packing.isOfCache(name) && !names.isOtherHead(name, prefix: prefix)
-                && ![.buffer, .vision, .audio].contains(TensorPart(name)) && !name.contains("multi_modal_projector")
+                && !([.buffer] + unread).contains(TensorPart(name))
+                && (unread.isEmpty || !name.contains("multi_modal_projector"))
         }
         let used = Set(source.list.names).subtracting(left)
         left.subtract(source.list.tied(left, to: used))
@@ -191,6 +224,9 @@ extension TensorNames {
         if case .encoder(let inner) = role {
             return encoders[0].members(inner, isBias: isBias).map(TensorRole.encoder)
         }
+        if case .tower(let inner) = role {
+            return towers[0].members(inner, isBias: isBias).map(TensorRole.tower)
+        }
         guard !isBias || plainBiases[role] == nil else { return [role] }
         if ExpertNames.roles.contains(role) { return experts[0].members(role) }
         return packed.first { $0.contains(role) } ?? [role]
@@ -201,6 +237,11 @@ extension TensorNames {
         if case .encoder(let inner) = role {
             return encoders[0].name(inner, layer: number, isBias: isBias, prefix: prefix + encoders[0].prefix)
         }
+        if case .tower(let inner) = role {
+            // What stands before the prefix of texts stands before that of pictures.
+            let before = prefix.hasSuffix(self.prefix) ? prefix.dropLast(self.prefix.count) : ""
+            return towers[0].name(inner, layer: number, isBias: isBias, prefix: before + towers[0].prefix)
+        }
         let plain = isBias ? plainBiases[role] : nil
         guard let stem = plain ?? (isBias ? biases[role] ?? stems[role] : stems[role]) else {
             preconditionFailure("the architecture has no name for \(role)")
@@ -208,7 +249,7 @@ extension TensorNames {
         let start = outside.contains(role) ? "" : prefix
         let place = number.map { "\(layer)\($0)." } ?? ""
         if plain != nil || !isBias && self.plain.contains(role) { return start + place + stem }
-        return start + place + stem + (isBias ? ".bias" : ".weight")
+        return start + place + stem + (joined.contains(role) ? "" : ".") + (isBias ? "bias" : "weight")
     }
 
     /// The tensors of a description as they are stored, packed ones as one.

@@ -18,9 +18,7 @@ enum ArchitectureTraits {
         "longformer", "big_bird", "squeezebert", "roformer", "nezha", "luke", "xlm", "flaubert", "canine",
         "perceiver", "layoutlm", "layoutlmv2", "layoutlmv3", "lilt", "markuplm", "tapas", "t5encoder",
         // Text with images or audio.
-        "clip", "clip_text_model", "chinese_clip", "chinese_clip_text_model", "siglip", "siglip_text_model",
-        "siglip2",
-        "siglip2_text_model", "clipseg", "align", "altclip", "clap", "clap_text_model", "flava", "groupvit",
+        "chinese_clip", "chinese_clip_text_model", "siglip2", "siglip2_text_model", "clipseg", "align", "altclip", "clap", "clap_text_model", "flava", "groupvit",
         "xclip",
         "owlvit", "owlv2", "grounding-dino", "vilt", "lxmert", "visual_bert",
         // Pictures.
@@ -32,7 +30,7 @@ enum ArchitectureTraits {
         "deformable_detr", "rt_detr", "rt_detr_v2", "d_fine", "yolos", "table-transformer", "maskformer",
         "mask2former",
         "oneformer", "sam", "sam2", "vitmatte", "vitpose", "superpoint", "timm_wrapper", "timm_backbone",
-        "clip_vision_model", "siglip_vision_model", "videomae", "timesformer", "vivit",
+        "videomae", "timesformer", "vivit",
         // Sound.
         "wav2vec2", "wav2vec2-bert", "wav2vec2-conformer", "hubert", "wavlm", "unispeech", "unispeech-sat",
         "data2vec-audio", "data2vec-text", "sew", "sew-d", "audio-spectrogram-transformer", "encodec", "dac",
@@ -134,9 +132,18 @@ enum ArchitectureTraits {
             "n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257, "n_positions": 1024,
         ],
         "clip_text_model": sizes(512, layers: 12, heads: 8, inner: 2048, vocabulary: 49408, positions: 77),
+        "clip_vision_model": vision(image: 224, patch: 32),
         "siglip_text_model": sizes(768, layers: 12, heads: 12, inner: 3072, vocabulary: 32000, positions: 64),
         "siglip2_text_model": sizes(768, layers: 12, heads: 12, inner: 3072, vocabulary: 32000, positions: 64),
+        "siglip_vision_model": vision(image: 224, patch: 16),
     ]
+
+    private static func vision(image: Int, patch: Int) -> [String: Int] {
+        [
+            "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072,
+            "image_size": image, "patch_size": patch,
+        ]
+    }
 
     private static func gemma4(positions: Int, window: Int) -> [String: Int] {
         sizes(

@@ -168,8 +168,10 @@ struct ConfigurationFields {
     }
 
     /// The same with the class's defaults for missing values: parts of a configuration are saved without defaults.
-    func withDefaults() -> ConfigurationFields {
-        guard let type = value("model_type")?.string, let defaults = ArchitectureTraits.defaults[type] else {
+    ///
+    /// - Parameter usual: the type of a part that does not say its own.
+    func withDefaults(of usual: String? = nil) -> ConfigurationFields {
+        guard let type = value("model_type")?.string ?? usual, let defaults = ArchitectureTraits.defaults[type] else {
             return self
         }
         let absent = defaults.filter { members[$0.key] == nil }.sorted { $0.key < $1.key }

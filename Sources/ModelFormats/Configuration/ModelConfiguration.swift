@@ -51,6 +51,10 @@ package struct ModelConfiguration: Sendable {
     package let settings: JSONObject
     /// Those of an encoder that stand beside the decoder's; nil where there are none.
     package let encoder: JSONObject?
+    /// Those of the part that sees, with its class's defaults; nil where there is none.
+    package let vision: JSONObject?
+    /// What the file says beside the settings of its parts; of a model in one part ``settings``.
+    package let outer: JSONObject
     /// The code named by `auto_map`, which other programs would run on loading.
     package let customCode: [String]
 
@@ -125,6 +129,9 @@ package struct ModelConfiguration: Sendable {
         decoderType = type.isEmpty ? nil : type
         settings = fields.all
         encoder = all.optionalObject("encoder")?.all
+        outer = members
+        vision = all.optionalObject(all.has("vision_config_dict") ? "vision_config_dict" : "vision_config")?
+            .withDefaults(of: modelType.map { $0 + "_vision_model" }).all
         hiddenSize = try fields.count("hidden_size", "n_embd", "n_embed", "d_model", "model_dim", "dim")
         // In encoder-decoder models `num_layers` and `num_hidden_layers` count the encoder's layers.
         layers =

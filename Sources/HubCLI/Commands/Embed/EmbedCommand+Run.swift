@@ -13,7 +13,7 @@ extension EmbedCommand {
         let vectors =
             request.attach.isEmpty
             ? try await vectors(of: texts, source, request, context)
-            : try await vectors(ofPictures: request.attach, source, request, context)
+            : try await vectors(of: texts, pictures: request.attach, source, request, context)
         context.output.render(
             json: json(vectors, source), quiet: vectors.map { $0.vector.map { "\($0)" }.joined(separator: " ") }
         ) {
@@ -47,8 +47,9 @@ extension EmbedCommand {
         }
     }
 
+    /// Of texts, which a model that also reads them takes, then of pictures.
     private static func vectors(
-        ofPictures files: [String], _ source: ModelSource, _ request: Request, _ context: Context
+        of texts: [String], pictures files: [String], _ source: ModelSource, _ request: Request, _ context: Context
     ) async throws -> [EmbeddingResult] {
         // A file that cannot be read is reported before a weight is.
         let first = try await TryCommand.picture(files[0], context)
@@ -64,12 +65,14 @@ extension EmbedCommand {
                 advice: "hub search --task image-feature-extraction --runs finds models that do",
                 context: .init(path: place.path))
         }
-        try request.wish.checkLocal()
-        let model: PictureModel
-        do throws(AIError) { model = try await folder.openPictureModel(request.wish.demand.options) } catch {
-            throw try ModelPlace.refusal(of: place, folder.inspection, because: error, context)
+        guard texts.isEmpty || folder.readsTexts else {
+            throw AIError(
+                .invalidInput, "\(place.id) reads pictures, and no text",
+                advice: "hub search --task zero-shot-image-classification --runs finds models with vectors of both")
         }
-        var vectors: [EmbeddingResult] = []
+        try request.wish.checkLocal()
+        let model = try await TryCommand.pictureModel(folder, request.wish.demand.options, place, context)
+        var vectors = texts.isEmpty ? [] : try await model.embed(texts: texts, options: request.options)
         for (number, file) in files.enumerated() {
             let picture = number == 0 ? first : try await TryCommand.picture(file, context)
             vectors.append(try await model.embed([picture])[0].shortened(to: request.options.dimensions))

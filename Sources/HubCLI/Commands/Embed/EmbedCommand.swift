@@ -6,8 +6,9 @@ enum EmbedCommand {
     static let command = Command(
         name: "embed", doc: "turn texts or pictures into vectors",
         detail: """
-            Each TEXT, and each text of --texts, becomes a vector, in their order; or with a model that sees each picture of \
-            --attach, on this machine. --quiet prints one a line, --json all of their numbers.
+            Each TEXT, and each text of --texts, becomes a vector, in their order; with a model that sees each picture of \
+            --attach, on this machine. A model with vectors of pictures and texts, such as CLIP and SigLIP, takes both: their \
+            vectors are in one space. --quiet prints one a line, --json all of their numbers.
 
             hub help references says what MODEL can be. By default this machine answers if the model is cached and fits, else, if you \
             agree on a terminal, the Hub's inference providers. Long lists go to a provider in batches.
@@ -17,7 +18,7 @@ enum EmbedCommand {
             InputFlags.texts.flag, InputFlags.attach.flag, ProviderFlags.provider.flag, InputFlags.promptName.flag,
             InputFlags.dimensions.flag, ProviderFlags.timeout.minor.flag,
         ] + GenerationFlags.computing + [SharedFlags.yes.flag],
-        exclusive: [["exact", "fast"], ["attach", "texts"], ["attach", "prompt-name"]],
+        exclusive: [["exact", "fast"], ["attach", "prompt-name"]],
         examples: [
             .init("hub embed org/model 'The sea.' 'A ship.' --json", "Two vectors."),
             .init("hub embed org/model --attach photo.jpg -q", "That of a picture."),
@@ -53,11 +54,6 @@ enum EmbedCommand {
                     command: "hub embed", options: GenerationFlags.options(arguments),
                     yes: arguments[SharedFlags.yes]),
                 timeout: arguments[ProviderFlags.timeout])
-            guard attach.isEmpty || texts.isEmpty else {
-                throw AIError(
-                    .invalidInput, "texts and pictures have no vectors in one space with the models that run here",
-                    advice: "embed them one after the other")
-            }
             guard !texts.isEmpty || file != nil || !attach.isEmpty else {
                 throw AIError(
                     .invalidInput, "there is no text to embed",

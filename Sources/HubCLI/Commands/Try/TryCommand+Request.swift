@@ -34,8 +34,10 @@ extension TryCommand {
         var query: String?
         /// The text that belongs to the prompt.
         var textPair: String?
-        /// The labels to try on the prompt; empty for the model's own.
+        /// The labels to try on the prompt or on pictures; empty for the model's own.
         var labels: [String]
+        /// The sentence that they are put in for pictures; nil for the usual one.
+        var labelTemplate: String?
         /// The files of pictures.
         var attach: [String]
         /// The file of a series to forecast, its column, and the number of values; nil for what is usual.
@@ -91,6 +93,7 @@ extension TryCommand {
             query = arguments[TryCommand.query]
             textPair = arguments[TryCommand.textPair]
             labels = arguments[TryCommand.labels] ?? []
+            labelTemplate = arguments[TryCommand.labelTemplate]
             attach = arguments.all(InputFlags.attach)
             series = arguments[TryCommand.series]
             column = arguments[TryCommand.column]
@@ -161,15 +164,18 @@ extension TryCommand {
             if query != nil, prompt != nil {
                 throw AIError(.invalidInput, "--query ranks the texts of --texts; a PROMPT has no place beside it")
             }
-            if query != nil, texts == nil, rankedTexts.isEmpty {
+            if query != nil, texts == nil, rankedTexts.isEmpty, attach.isEmpty {
                 throw AIError(
                     .invalidInput, "--query needs texts to rank: --texts FILE",
                     advice: "FILE is a JSON list of strings, or lines")
             }
             for (isGiven, flag) in [(textPair != nil, "text-pair"), (!labels.isEmpty, "labels")]
-            where isGiven && prompt == nil {
+            where isGiven && prompt == nil && (attach.isEmpty || flag != "labels") {
                 throw AIError(
                     .invalidInput, "--\(flag) needs a PROMPT", advice: "write hub try REF PROMPT --\(flag) ...")
+            }
+            if labelTemplate != nil, labels.isEmpty || attach.isEmpty {
+                throw AIError(.invalidInput, "--label-template needs --labels and a picture, by --attach FILE")
             }
             if let flag = vectorFlag, prompt == nil, !embeds, query == nil {
                 throw AIError(.invalidInput, "--\(flag) needs a text: a PROMPT, --embed TEXT or --texts FILE")
@@ -201,10 +207,10 @@ extension TryCommand {
             let others: [(isGiven: Bool, flag: String, tasks: [ModelTask])] = [
                 (query != nil, "query", [.ranking, .embedding]), (similar != nil, "similar", [.embedding]),
                 (!embed.isEmpty, "embed", [.embedding]), (vectorFlag != nil, vectorFlag ?? "", [.embedding]),
-                (!labels.isEmpty, "labels", [.classification]),
+                (!labels.isEmpty, "labels", [.classification, .zeroShotImages]),
                 (textPair != nil, "text-pair", [.classification]), (chat, "chat", [.textGeneration]),
                 (series != nil, "series", [.forecasting]),
-                (!attach.isEmpty, "attach", [.imageClassification, .imageEmbedding]),
+                (!attach.isEmpty, "attach", [.imageClassification, .imageEmbedding, .zeroShotImages]),
             ]
             for other in others where other.isGiven && !other.tasks.contains(task) {
                 throw AIError(.invalidInput, "--\(other.flag) has no meaning with --task \(task.rawValue)")

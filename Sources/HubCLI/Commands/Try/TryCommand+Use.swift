@@ -39,7 +39,7 @@ extension TryCommand {
         report.read = folder.inspection
         context.output.document(report.json)
         if folder.forecasts { throw forecasts(request, report) }
-        if folder.sees { throw sees(request, report) }
+        if folder.sees, !folder.readsTexts { throw sees(request, report) }
         do throws(AIError) {
             let model = try await folder.open(request.options)
             report.context = model.context

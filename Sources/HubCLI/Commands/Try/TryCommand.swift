@@ -40,8 +40,12 @@ enum TryCommand {
     static let textPair = Option.text(
         "text-pair", "TEXT", "a second text to classify together with the first")
     static let labels = Option<[String]>(
-        "labels", "LABEL,...", .text, "try these labels on the text, with a model for natural language inference",
-        detail: "Asks how much the text entails \"This example is LABEL.\"; the scores add up to 1."
+        "labels", "LABEL,...", .text, "try these labels",
+        detail: """
+            On a text, a model for natural language inference says how much it entails "This example is LABEL.". On a picture, \
+            a model with vectors of pictures and texts (CLIP, SigLIP) compares its vector with those of the labels, each in \
+            the sentence of --label-template.
+            """
     ) { text throws(AIError) in
         let labels = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
             String(part.trimmingPrefix(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
@@ -49,6 +53,9 @@ enum TryCommand {
         guard labels.allSatisfy({ !$0.isEmpty }) else { throw AIError(.invalidInput, "one of the labels is empty") }
         return labels
     }
+    static let labelTemplate = Option.text(
+        "label-template", "TEXT", "the sentence for labels on pictures; {} is the label",
+        detail: "\"\(PictureModel.labelTemplate)\" by default; {} takes the labels as they are.")
     static let task = Option<ModelTask>(
         "task", "NAME", .choice(ModelTask.allCases.map(\.rawValue)),
         "the task: what the model is to do, where it can do several things",
@@ -109,7 +116,7 @@ enum TryCommand {
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: GenerationFlags.all + [
             system.flag, chat.flag, raw.minor.flag, logits.minor.flag, InputFlags.attach.flag, textPair.minor.flag,
-            labels.minor.flag, task.minor.flag, from.minor.flag, to.minor.flag, InputFlags.promptName.minor.flag,
+            labels.minor.flag, labelTemplate.minor.flag, task.minor.flag, from.minor.flag, to.minor.flag, InputFlags.promptName.minor.flag,
             InputFlags.dimensions.minor.flag, template.minor.flag, inspect.flag, check.flag, InputFlags.gguf.flag,
             ProviderFlags.provider.flag, ProviderFlags.timeout.minor.flag, SharedFlags.yes.flag,
             embed.flag.now("hub embed"), InputFlags.texts.flag.now("hub embed --texts or hub rank --texts"),

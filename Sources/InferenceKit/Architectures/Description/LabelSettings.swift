@@ -26,14 +26,15 @@ extension Settings {
     ///
     /// - Throws: ``ErrorCode/malformedModel`` for a number of labels that no model has.
     func labels() throws(AIError) -> LabelSettings {
-        let listed = object("id2label")?.members ?? []
-        let count = listed.isEmpty ? count("num_labels") ?? 2 : listed.count
+        let outer = self.outer
+        let listed = outer.object("id2label")?.members ?? []
+        let count = listed.isEmpty ? outer.count("num_labels") ?? 2 : listed.count
         guard count <= Self.mostLabels else { throw .malformed(path, "num_labels is \(count)") }
         var names = (0..<count).map { "LABEL_\($0)" }
         for (key, value) in listed {
             guard let id = Int(key), names.indices.contains(id), let name = value.string else { continue }
             names[id] = name
         }
-        return LabelSettings(names: names, problem: text("problem_type").flatMap(LabelSettings.Problem.init))
+        return LabelSettings(names: names, problem: outer.text("problem_type").flatMap(LabelSettings.Problem.init))
     }
 }

@@ -4,6 +4,9 @@ import HubCore
 struct ModelClass: Sendable {
     typealias Head = ModelDescription.Head
 
+    /// Which of the two sides it is, where a family has one for texts and one for pictures.
+    enum Side: Sendable { case both, texts, pictures }
+
     /// `BertForTokenClassification`.
     let name: String
     let task: ModelTask
@@ -13,15 +16,17 @@ struct ModelClass: Sendable {
     let inside: [TensorRole: String]
     /// The stems of biases that need not be beside their weights.
     let biases: [TensorRole: String]
+    let side: Side
     private let making: @Sendable (inout Settings, ModelDescription) throws(AIError) -> Head?
 
     /// - Parameter head: of a described model, which comes with the head of a decoder that generates.
     init(
         _ name: String, _ task: ModelTask, _ outside: [TensorRole: String] = [:],
-        inside: [TensorRole: String] = [:], biases: [TensorRole: String] = [:],
+        inside: [TensorRole: String] = [:], biases: [TensorRole: String] = [:], side: Side = .both,
         head: @escaping @Sendable (inout Settings, ModelDescription) throws(AIError) -> Head?
     ) {
         (self.name, self.task, self.outside, self.inside, self.biases) = (name, task, outside, inside, biases)
+        self.side = side
         making = head
     }
 
@@ -36,6 +41,7 @@ struct ModelClass: Sendable {
 
     /// Puts the head on a model, and says what the model is then for.
     func complete(_ d: inout ModelDescription, _ settings: inout Settings) throws(AIError) {
+        d = d.side(side)
         d.head = try making(&settings, d)
         d.task = task
         if case .labels(let labels) = d.head?.outputs, labels.count == 1, task == .classification {
@@ -47,7 +53,7 @@ struct ModelClass: Sendable {
     ///
     /// - Parameter stored: the names in the file, which may say where a bias is; nil if unknown.
     func names(_ family: TensorNames, stored: Set<String>?) -> TensorNames {
-        var names = family.with(outside).with(inside)
+        var names = family.side(side).with(outside).with(inside)
         names.outside.formUnion(outside.keys)
         names.outside.subtract(inside.keys)
         for role in outside.keys { names.plainBiases[role] = nil }

@@ -7,12 +7,15 @@ extension ModelDescription {
     ///
     /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other, and for NaN and infinite numbers.
     func check(_ path: String) throws(AIError) {
-        for encoder in encoders { try encoder.check(path) }
+        for part in encoders + towers { try part.check(path) }
         if let fault = fault { throw .malformed(path, fault) }
     }
 
     private var fault: String? {
         for (name, value) in numbers where !value.isFinite { return "\(name) is \(value)" }
+        if let heads = head?.attention?.heads, width % heads != 0 {
+            return "hidden_size \(width) is not divisible by \(heads) heads"
+        }
         if let fault = fault(layer: nil) { return fault }
         for (index, layer) in layers.enumerated() where index == 0 || layer != layers[index - 1] {
             if let fault = layer.fault ?? fault(layer: index) { return fault }

@@ -57,6 +57,10 @@ extension ModelDescription {
         var needs = [TensorNeed(role: .patchKernel, shape: kernel)]
         if pixels.hasBias { needs.append(TensorNeed(role: .patchKernel, isBias: true, shape: [width])) }
         needs += pixels.first.map { TensorNeed(role: $0.role, shape: [$0.count, width]) }
+        if let norm = embedding.norm {
+            needs.append(TensorNeed(role: .embeddingNorm, shape: [width]))
+            if norm.hasBias { needs.append(TensorNeed(role: .embeddingNorm, isBias: true, shape: [width])) }
+        }
         if let positions = pixels.positions {
             needs.append(
                 TensorNeed(role: .positions, shape: [positions.leading + pixels.rows * pixels.columns, width]))

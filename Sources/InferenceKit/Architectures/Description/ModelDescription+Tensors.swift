@@ -29,6 +29,7 @@ extension ModelDescription {
             if case .first(_, let neighbours) = embedding.projection {
                 (inner, projected) = (width, neighbours ? 3 * table : table)
             }
+            needs += otherSideTensors
             add(.embedding, vocabulary, table)
             for need in encoder?.tensors ?? [] where need.role != .embedding || encoder?.embedding.isOwn == true {
                 needs.append(
@@ -185,7 +186,8 @@ extension ModelDescription {
             add(.headDense, dense.width, width, bias: dense.hasBias)
             add(.headNorm, dense.norm, dense.width)
         }
-        if !head.isTied { add(.head, outputs, (head.dense?.width ?? width) - head.rest) }
+        if let pooling = head.attention { needs += poolingTensors(pooling) }
+        if !head.isTied, head.hasMatrix { add(.head, outputs, (head.dense?.width ?? width) - head.rest) }
         if head.rest > 0 { add(.headRest, outputs, head.rest) }
         if head.hasResidual { add(.headResidual, outputs, width, bias: true) }
         if head.hasBias { needs.append(TensorNeed(role: .head, isBias: true, shape: [outputs])) }

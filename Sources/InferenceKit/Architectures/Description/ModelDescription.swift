@@ -29,6 +29,13 @@ struct ModelDescription: Sendable, Hashable {
     /// decoder alone. Both have one table of tokens, unless the encoder's is its own.
     var encoders: [ModelDescription] = []
     var encoder: ModelDescription? { encoders.first }
+    /// The model that reads pictures into the space of this one's vectors of texts: one, or none.
+    var towers: [ModelDescription] = []
+    var tower: ModelDescription? { towers.first }
+    /// How vectors of the two are compared; nil for a model of one side.
+    var similarity: Similarity?
+    /// How the rows of a text end whose vector is read from the last one; nil where they end with the text.
+    var ending: Ending?
     /// The tasks for which its file has additions to the matrices. They are not run.
     var additions: [String] = []
     /// What it is for.
@@ -141,6 +148,10 @@ struct ModelDescription: Sendable, Hashable {
         /// Which rows of a text it takes.
         enum Rows: Sendable, Hashable {
             case each, first, mean, last
+            /// The mean of the rows of squares of a picture.
+            case meanOfSquares
+            /// A learned query attends to all.
+            case attended(AttentionPooling)
             /// The first, and behind it the mean of the rows of squares of a picture.
             case firstAndMean
             /// Each, and the mean of their outputs is the text's.
@@ -166,6 +177,8 @@ struct ModelDescription: Sendable, Hashable {
         var dense: Dense?
         /// Whether the matrix of the outputs is the embedding table.
         var isTied = false
+        /// Whether there is a matrix of the outputs; otherwise they are what it takes.
+        var hasMatrix = true
         /// Inputs, the last ones, for which the table is too narrow: they have a matrix of their own.
         var rest = 0
         var hasBias = false
@@ -181,7 +194,9 @@ struct ModelDescription: Sendable, Hashable {
         func inputWidth(_ width: Int) -> Int { rows == .firstAndMean ? 2 * width : width }
 
         /// Whether it has any of its own.
-        var hasTensors: Bool { !isTied || hasBias || dense != nil || rest > 0 }
+        var hasTensors: Bool { !isTied && hasMatrix || hasBias || dense != nil || rest > 0 || attention != nil }
+
+        var attention: AttentionPooling? { if case .attended(let attention) = rows { attention } else { nil } }
     }
 
     /// A layer: attention or a recurrence, or both of the same rows, then a feed-forward block, each with its norms around it.
@@ -354,6 +369,12 @@ extension ModelDescription {
     var labels: LabelSettings? {
         if case .labels(let labels) = head?.outputs { labels } else { nil }
     }
+
+    /// Whether the head's outputs are the vector of a text or a picture.
+    var hasVectorHead: Bool { if case .values = head?.outputs { forecast == nil } else { false } }
+
+    /// The length of the vectors of texts or pictures, before what other files add.
+    var vectorWidth: Int { hasVectorHead ? outputs : width }
 
     /// The number of outputs of a row; 0 without a head.
     var outputs: Int {

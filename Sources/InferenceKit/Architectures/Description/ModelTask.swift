@@ -19,6 +19,11 @@ public enum ModelTask: String, Sendable, Hashable, CaseIterable, Codable {
     /// Turns a picture into a vector.
     case imageEmbedding = "image-feature-extraction"
 
+    /// Tells which of some texts fits a picture, by vectors of both in one space.
+    case zeroShotImages = "zero-shot-image-classification"
+
     /// Whether it is done with pictures.
-    public var sees: Bool { self == .imageClassification || self == .imageEmbedding }
+    public var sees: Bool { [.imageClassification, .imageEmbedding, .zeroShotImages].contains(self) }
+    /// Whether it is done with texts.
+    public var reads: Bool { ![.imageClassification, .imageEmbedding, .forecasting].contains(self) }
 }

@@ -12,12 +12,18 @@ struct Settings: SettingValues {
     private let stored: Set<String>?
     private let noted: FaultList
 
-    init(_ configuration: ModelConfiguration, stored: Set<String>?, noted: FaultList = FaultList()) {
+    init(
+        _ configuration: ModelConfiguration, stored: Set<String>?, noted: FaultList = FaultList(),
+        members: JSONObject? = nil
+    ) {
         self.configuration = configuration
         self.stored = stored
         self.noted = noted
-        members = configuration.settings
+        self.members = members ?? configuration.settings
     }
+
+    /// What the file says beside the settings of its parts.
+    var outer: Settings { Settings(configuration, stored: stored, noted: noted, members: configuration.outer) }
 
     var path: String { configuration.path }
     /// Whether it is a GGUF file: some facts are in other places, or said by tensors.

@@ -10,6 +10,10 @@ enum TensorRole: Sendable, Hashable {
     /// Of pictures: the matrix of squares of pixels, and learned rows.
     case patchKernel, classToken, distillationToken, registers
     case headDense, headNorm, head, headRest, headResidual
+    /// Of attention pooling: the learned query, and the block behind it.
+    case poolingProbe, poolingQuery, poolingKey, poolingValue, poolingOutput, poolingNorm, poolingUp, poolingDown
+    /// Of vectors of texts and of pictures in one space.
+    case logitScale, logitBias
     // Of a layer.
     case attentionNorm, query, key, value, attentionOutput, queryNorm, keyNorm, attentionPostNorm, sinks
     case distanceKey, distanceQuery
@@ -35,6 +39,8 @@ enum TensorRole: Sendable, Hashable {
     case sharedGate, sharedUp, sharedDown, sharedScore
     /// Of the encoder before a decoder.
     indirect case encoder(TensorRole)
+    /// Of the model that reads pictures beside one that reads texts.
+    indirect case tower(TensorRole)
     /// Of a feed-forward block before the last one.
     case earlierUp(Int), earlierDown(Int), earlierNorm(Int)
     case bottleneckInput, bottleneckInputNorm, bottleneckQuery, bottleneckQueryNorm, bottleneckOutput,
@@ -59,6 +65,8 @@ struct TensorNames: Sendable {
     var plainBiases: [TensorRole: String] = [:]
     /// Tensors whose names have no ending.
     var plain: Set<TensorRole> = []
+    /// Tensors whose stems end where the ending begins: `in_proj_`, of `in_proj_weight`.
+    var joined: Set<TensorRole> = []
     /// Tensors that are stored as one, by the first of them: one above the other in this order.
     var packed: [[TensorRole]] = []
     /// Where the matrices of experts may be; the first that a file has counts.
@@ -80,12 +88,16 @@ struct TensorNames: Sendable {
     /// The names of the encoder's tensors, prefix and all; none for a decoder alone.
     var encoders: [TensorNames] = []
 
+    /// Those of the model that reads pictures beside it; none for a model of one side.
+    var towers: [TensorNames] = []
+
     /// What every model with these names has outside of its layers: the table of tokens, or the matrix of squares.
     var firstRole: TensorRole { stems[.embedding] == nil ? .patchKernel : .embedding }
 
     /// Whether a matrix is stored turned.
     func isTurned(_ role: TensorRole, layer: Int?) -> Bool {
         if case .encoder(let inner) = role { return encoders[0].isTurned(inner, layer: layer) }
+        if case .tower(let inner) = role { return towers[0].isTurned(inner, layer: layer) }
         return layer == nil ? turned.contains(role) : isTransposed
     }
 

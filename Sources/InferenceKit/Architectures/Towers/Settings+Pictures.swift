@@ -36,10 +36,24 @@ extension Settings {
     /// - Parameter inner: the width of feed-forward blocks; nil for `intermediate_size`.
     /// - Throws: ``ErrorCode/malformedModel`` for a missing size.
     mutating func vision(
-        _ pixels: ModelDescription.Pixels, inner: Int? = nil, epsilon usual: Double
+        _ pixels: ModelDescription.Pixels, inner: Int? = nil, epsilon usual: Double,
+        activation: ModelDescription.Activation = .gelu
     ) throws(AIError) -> ModelDescription {
+        let width = try need(configuration.hiddenSize, "hidden_size")
+        let layer = try transformer(inner: inner, epsilon: usual, activation)
+        return ModelDescription(
+            vocabulary: pixels.firstCount, width: width, maxPositions: pixels.rowCount, pixels: pixels,
+            layers: Array(repeating: layer, count: try layerCount("num_hidden_layers")),
+            finalNorm: layer.norm, head: nil, isCausal: false)
+    }
+
+    /// A layer with norms before each half and biases everywhere.
+    ///
+    /// - Parameter inner: the width of feed-forward blocks; nil for `intermediate_size`.
+    mutating func transformer(
+        inner: Int? = nil, epsilon usual: Double, _ activation: ModelDescription.Activation
+    ) throws(AIError) -> ModelDescription.Layer {
         let c = configuration
-        let width = try need(c.hiddenSize, "hidden_size")
         let heads = try need(c.heads, "num_attention_heads")
         let headSize = try need(c.headSize, "head_dim")
         let norm = ModelDescription.Norm(
@@ -49,13 +63,9 @@ extension Settings {
             hasInputBias: flag("qkv_bias") ?? true, hasOutputBias: true)
         let feedForward = ModelDescription.FeedForward(
             width: try need(inner ?? c.intermediateSize, "intermediate_size"),
-            activation: activation(c.activation, default: .gelu), isGated: false, hasBias: true)
-        let layer = ModelDescription.Layer(
+            activation: self.activation(c.activation, default: activation), isGated: false, hasBias: true)
+        return ModelDescription.Layer(
             attention: attention, feedForward: feedForward, norms: .before, norm: norm)
-        return ModelDescription(
-            vocabulary: pixels.firstCount, width: width, maxPositions: pixels.rowCount, pixels: pixels,
-            layers: Array(repeating: layer, count: try layerCount("num_hidden_layers")),
-            finalNorm: norm, head: nil, isCausal: false)
     }
 }
 
@@ -67,9 +77,9 @@ extension ModelClass {
 
     /// Labels of a picture.
     static func pictureLabels(
-        _ name: String, rows: ModelDescription.Head.Rows = .first, head: String = "classifier"
+        _ name: String, rows: ModelDescription.Head.Rows = .first, head: String = "classifier", side: Side = .both
     ) -> ModelClass {
-        ModelClass(name, .imageClassification, [.head: head]) { settings, d throws(AIError) in
+        ModelClass(name, .imageClassification, [.head: head], side: side) { settings, d throws(AIError) in
             Head(rows: rows, hasBias: true, outputs: .labels(try settings.labels()))
         }
     }

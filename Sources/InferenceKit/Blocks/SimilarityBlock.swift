@@ -1,0 +1,19 @@
+import HubCore
+import Libc
+
+/// How vectors of a text and of a picture are compared.
+struct SimilarityBlock: Sendable {
+    /// What cosines are multiplied with,
+    private let factor: Double
+    /// and what is added then.
+    private let bias: Double
+    let scores: LabelScores
+
+    init(_ d: ModelDescription.Similarity, _ table: TensorTable) throws(AIError) {
+        factor = exp(Double(try table.numbers(.logitScale).array[0]))
+        bias = d.isOfPairs ? Double(try table.numbers(.logitBias).array[0]) : 0
+        scores = d.isOfPairs ? .sigmoid : .softmax
+    }
+
+    func logit(_ cosine: Double) -> Double { cosine * factor + bias }
+}
