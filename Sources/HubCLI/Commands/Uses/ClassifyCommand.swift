@@ -6,9 +6,9 @@ enum ClassifyCommand {
     static let command = Command(
         name: "classify", doc: "label a text or pictures",
         detail: """
-            The labels of TEXT, or of each picture of --attach, the likeliest first. A model for tokens gives each token its \
-            label. A model for natural language inference tries the labels of --labels. hub help references says what MODEL \
-            can be.
+            Prints the labels of TEXT, or of each picture of --attach, the likeliest first. A model for tokens gives each \
+            token its label. A model for natural language inference tries the labels of --labels. hub help references says \
+            what MODEL can be.
             """,
         operands: [Operand("MODEL", .one, .modelOrFolder), Operand("TEXT", .optional, .text)],
         flags: [
