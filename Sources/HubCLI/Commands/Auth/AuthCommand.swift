@@ -99,7 +99,7 @@ enum AuthCommand {
                     name: "ls", doc: "list the saved tokens and keys; a star marks the token in use",
                     detail: """
                         Lists the saved tokens by name, the keys of servers, and when you agreed to send texts to the Hub's \
-                        inference providers. No token or key is shown.
+                        inference providers. Tokens and keys are masked.
                         """,
                     refusalOfMore: refusal, listKey: "tokens",
                     examples: [.init("hub auth ls", "Which token is in use?")],
