@@ -70,7 +70,7 @@ enum TarHeader {
             let digits = field(range).filter { $0 != UInt8(ascii: " ") }
             guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) })
             else {
-                throw fault("a header has a number that is not octal")
+                throw fault("a header has a number that is not octal; is this an archive of hub export?")
             }
             return digits.reduce(0) { $0 << 3 | Int64($1 - UInt8(ascii: "0")) }
         }

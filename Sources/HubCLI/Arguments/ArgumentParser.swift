@@ -279,7 +279,10 @@ struct ArgumentParser {
         let nearest = spelled.hasPrefix("--") ? meant ?? NearestName.of(name, among: names) : nil
         let page =
             command.map { $0.leaves.allSatisfy { $0.visibleFlags.isEmpty } ? nil : "hub \($0.name)" } ?? "hub"
-        let list = page.map { "\($0) --help lists the flags" } ?? "it has no flags of its own"
+        let list =
+            command == nil
+            ? "hub help flags lists the flags"
+            : page.map { "\($0) --help lists the flags" } ?? "it has no flags of its own"
         return AIError(
             .invalidInput, "unknown flag \(spelled.printable)",
             advice: OtherTools.advice(onFlag: name) ?? quantization(name, command)

@@ -35,13 +35,15 @@ enum GenerationFlags {
     static let minP = Option.real(
         "min-p", "P", in: Bounds.share, "drop tokens below this fraction of the highest probability")
     static let typicalP = Option.real(
-        "typical-p", "P", in: Bounds.share, "sample from the tokens of usual surprise with this total probability")
+        "typical-p", "P", in: Bounds.share,
+        "sample from the most typical tokens with this total probability")
     static let repeatPenalty = Option.real(
         "repeat-penalty", "X", in: Bounds.repetitionPenalty, "penalize repetition; 1 is off")
     static let presencePenalty = Option.real(
         "presence-penalty", "X", in: Bounds.penalty, "subtract this from the logits of tokens in the answer")
     static let frequencyPenalty = Option.real(
-        "frequency-penalty", "X", in: Bounds.penalty, "the same for each time a token is in the answer")
+        "frequency-penalty", "X", in: Bounds.penalty,
+        "subtract this from the logit of a token for each time it is in the answer")
     static let logitBias = Option<TokenBias>(
         "logit-bias", "ID:X", .text, repeats: true, "add a number to the logit of a token",
         detail: "-100 practically bans the token. hub tokenize shows ids."

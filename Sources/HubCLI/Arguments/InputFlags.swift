@@ -8,7 +8,7 @@ enum InputFlags {
             libheif is installed.
             """)
     static let texts = Option.text(
-        "texts", "FILE", kind: .file, "a list of texts: a JSON list of strings, or lines; - is stdin")
+        "texts", "FILE", kind: .file, "a list of texts: a JSON list of strings, or one text a line; - is stdin")
     static let gguf = Option.text(
         "gguf", "FILE", kind: .ggufFile, "which GGUF file to use, by its name in the folder or repository",
         detail: "For a quantization write REF:Q4_K_M instead.")

@@ -7,9 +7,9 @@ enum CompletionsCommand {
     static let command = Command(
         name: "completions", doc: "print a shell's completion script",
         detail: """
-            The script completes commands, flags and their values; models by alias, from the catalog (the most popular \
-            first) and from the cache; branches after @ and files after : of a model whose files are known. It asks hub at \
-            each tab and uses no network: what hub sync, search and info have seen is offered.
+            SHELL is bash, zsh or fish. The script completes commands, flags and their values; models by alias, from the \
+            catalog (the most popular first) and from the cache; branches after @ and files after : of a model whose files \
+            are known. It asks hub at each tab and uses no network: it knows what hub sync, search and info have seen.
             """,
         operands: [Operand("SHELL", .one, .choice(Shell.allCases.map(\.rawValue)))],
         examples: [

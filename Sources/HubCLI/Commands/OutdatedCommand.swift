@@ -11,7 +11,7 @@ enum OutdatedCommand {
             part is compared as the whole repository, as hub pull would fetch it. Models that are gone from the Hub, gated or renamed are named too. Commits that \
             were fetched by their hash do not move.
 
-            The exit code is 0 whether anything has moved or not. It is 5 if the Hub could not be asked.
+            The exit code is 0 whether a branch has moved or not, and 5 if the Hub could not be asked.
             """,
         operands: [Operand("REF|GLOB", .any, .cachedModel)],
         listKey: "models",

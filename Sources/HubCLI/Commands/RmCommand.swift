@@ -10,10 +10,11 @@ enum RmCommand {
             that hub pull --local-dir has filled (./folder). In such a folder, files that you changed stay.
 
             Shows what would be deleted, why, and how much space that frees; then asks. Without a terminal and without \
-            --yes, it shows the plan, deletes nothing, and the exit code is 2. A pinned model is refused; where a glob \
-            matches pinned models and others, the others are deleted. What another process is downloading or has open stays. --trash moves \
-            files into a trash beside the cache instead, and hub trash restore brings them back. If the pins cannot be \
-            read, rm says so and deletes what was named.
+            --yes, it shows the plan, deletes nothing, and the exit code is 2. --trash moves files into a trash beside the \
+            cache instead, and hub trash restore brings them back.
+
+            A pinned model is refused; if a glob matches pinned models and others, the others are deleted. What another \
+            process is downloading or has open stays. If the pins cannot be read, rm says so and deletes what was named.
             """,
         operands: [Operand("REF|GLOB|FOLDER", .some, .cachedModelOrFolder)],
         flags: [SharedFlags.dryRun.flag, SharedFlags.yes.flag, SharedFlags.trash.flag],

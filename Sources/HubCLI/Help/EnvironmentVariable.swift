@@ -72,13 +72,14 @@ struct EnvironmentVariable: Sendable {
             "HUB_API_KEYS", content: .secret, doc: "several keys of hub serve api, with spaces or commas"),
         EnvironmentVariable(
             "HUB_NO_KEYRING",
-            doc: "yes: what renews tokens is kept in a file of HUB_HOME, not in the desktop's keyring"),
+            doc: "yes: keep refresh tokens in a file of HUB_HOME, not in the desktop's keyring"),
         EnvironmentVariable(
             "HUB_HOME",
             doc: "the folder of the catalog and of sign-ins; otherwise XDG_STATE_HOME/hub, ~/.local/state/hub"),
         EnvironmentVariable(
             "OLLAMA_MODELS", doc: "the folder of ollama's models, for hub cache du, adopt and link"),
-        EnvironmentVariable("LLAMA_CACHE", doc: "the folder of llama.cpp's models, for the same"),
+        EnvironmentVariable(
+            "LLAMA_CACHE", doc: "the folder of llama.cpp's models, for hub cache du, adopt and link"),
         EnvironmentVariable("XDG_DATA_HOME", doc: "the folder that holds Jan's models; otherwise ~/.local/share"),
         EnvironmentVariable(
             "XDG_CONFIG_HOME", doc: "the folder for the timer of hub cache budget install; otherwise ~/.config"),

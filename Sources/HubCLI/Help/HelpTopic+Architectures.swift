@@ -10,11 +10,12 @@ extension HelpTopic {
         return HelpTopic(
             name: "architectures", doc: "the models that run, and those whose files are only checked",
             detail: """
-                hub try runs models whose config.json has one of these types as model_type, for the tasks named here, from \
-                safetensors, MLX and pickle files. GGUF files run, too, where the last column has the name that their \
-                architecture has there; after only, nothing else does. Weights may be plain or quantized in these ways: \(engine.quantizations.dropFirst().joined(separator: ", ")). \
+                hub try runs models whose config.json has one of these types as model_type, for the tasks in the second \
+                column, from safetensors, MLX and pickle files. The last column is the name of the architecture in GGUF files: \
+                where there is one, GGUF files run, too; with only before it, only they do. Weights may be plain or \
+                quantized in these ways: \(engine.quantizations.dropFirst().joined(separator: ", ")). \
                 hub info says whether a model runs on this machine, and hub search --runs finds those that do. \
-                Of models that also see or hear the text side runs: \(seeing(running).joined(separator: ", ")).
+                Of these models, which also see or hear, only the text side runs: \(seeing(running).joined(separator: ", ")).
 
                 The tasks, as the Hub names them: \(ModelTask.allCases.map { "\($0.word) is \($0.rawValue)" }.joined(separator: ", ")).
                 """,

@@ -36,9 +36,9 @@ struct HelpTopic: Sendable {
     static let exitCodes = HelpTopic(
         name: "exit-codes", doc: "the exit codes and what they mean",
         detail: """
-            If several things were asked for and some fail, hub does the others, and the exit code is that of the first \
-            failure. Only hub pull looks up all names first, and fetches nothing if one is unknown. That the reader of a \
-            pipe stops early (hub ls | head -1) is not a failure.
+            If one of several things fails, hub does the others, and the exit code is that of the first failure. Only hub pull \
+            looks up all names first, and fetches nothing if one is unknown. A reader of a pipe that stops early (hub ls | \
+            head -1) is not a failure.
             """,
         entries: [
             ("0", "done; also a search that finds nothing"),
@@ -99,8 +99,9 @@ struct HelpTopic: Sendable {
     static let references = HelpTopic(
         name: "references", doc: "how to name models, files and folders",
         detail: """
-            How to write a REF. A usage line says GLOB or FOLDER where these are taken, too. A set of weights is the files \
-            of one format and quantization that make the model run; a repository may have several.
+            How to write a REF, which names a model. A command that takes a glob or a folder says GLOB or FOLDER in its usage \
+            line. A set of weights is the files of one format and quantization that make the model run; a repository may have \
+            several.
             """,
         entries: [
             ("org/name", "a model on the Hub; a few old ones are a single word, such as gpt2"),
@@ -113,7 +114,7 @@ struct HelpTopic: Sendable {
                 file of exactly that name comes first
                 """
             ), ("org/name:path", "a file of it; a glob where a command takes several files"),
-            ("hf://org/name@revision/path", "the same, as other tools write it"),
+            ("hf://org/name@revision/path", "a file of a revision, as other tools write it"),
             ("https://.../org/name/tree/main", "the address of a page of the Hub's web site"),
             ("datasets/org/name, spaces/org/name", "a dataset or a Space, for commands that work on the cache"),
             (
@@ -129,16 +130,16 @@ struct HelpTopic: Sendable {
     static let providers = HelpTopic(
         name: "providers", doc: "who can answer: this machine and others",
         detail: """
-            hub chat, embed, try, transcribe and image take --provider. What a provider cannot honor is refused before \
-            anything is sent. --why of hub chat says who answers and why.
+            hub chat, embed, try, transcribe and image take --provider, with one of these values. A flag that a provider cannot \
+            honor is refused before anything is sent. hub chat --why says who answers and why.
             """,
         entries: [
             ("local", "this machine; a model that is not cached is downloaded after a yes"),
             ("hf", "the Hub's inference providers, with the Hub's token; the Hub's router chooses one"),
             (
-                "hf:groq, hf MODEL:groq",
-                "that one of these providers; a file or a quantization (MODEL:Q4_K_M) after a colon is never a provider"
-            ), ("hf MODEL:cheapest, :fastest, :preferred", "how the router chooses"),
+                "hf:groq, hf with MODEL:groq",
+                "that one of these providers. A file or a quantization (MODEL:Q4_K_M) after a colon is never a provider"
+            ), ("hf with MODEL:cheapest, :fastest, :preferred", "the one that the router chooses by that rule"),
             (
                 "http://host:port, https://host/v1",
                 """
@@ -149,8 +150,9 @@ struct HelpTopic: Sendable {
             (
                 "auto",
                 """
-                this machine if the model is cached and fits, else hf if you agree: hub asks once, on a terminal, and hub auth \
-                logout --provider hf takes it back. A script has to say --provider; --yes is not enough. This is the default; that of hub try is local
+                the default (of hub try it is local): this machine if the model is cached and fits, else hf if you agree. hub \
+                asks once, on a terminal, and hub auth logout --provider hf takes the yes back. A script has to say \
+                --provider; --yes is not enough
                 """
             ),
         ])

@@ -47,7 +47,7 @@ struct SendingAgreement {
     /// - Throws: ``ErrorCode/confirmationRequired`` where nobody can be asked.
     func requirePerson() throws(AIError) {
         guard context.isInteractive else {
-            throw refusal("\(reason), and nothing is sent to a provider that was not named")
+            throw refusal("\(reason), and no provider was named")
         }
     }
 

@@ -7,7 +7,7 @@ struct PictureTest {
 
     static let names = ["pictures", "batched"]
     /// Of a model that also reads texts.
-    static let namesOfTexts = ["tokenizer", "texts"]
+    static let namesOfTexts = ["texts"]
 
     init(_ model: PictureModel) { self.model = model }
 

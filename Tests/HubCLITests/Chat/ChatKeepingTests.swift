@@ -58,7 +58,8 @@ import Testing
     @Test func removingAsks() async throws {
         let id = try #require(try await once("One")["conversation"]?.string)
         let refused = try await stage.run("chats", "rm", id)
-        #expect(refused.status == 2 && refused.error.contains("removing conversations needs a yes"))
+        #expect(
+            refused.status == 2 && refused.error.contains("refusing to remove conversations without confirmation"))
         let no = try stage.shell("exec \"$hub\" chats rm \(id)", terminal: .init(columns: 200))
         try await no.wait(forText: "Remove \(id) (One)? [y/N]")
         no.write("n\n")
@@ -137,7 +138,7 @@ import Testing
         try archive().keep(&kept, at: 3)
         // Nobody named a provider.
         let unnamed = try await stage.run(["chat", "--continue", "Two"], with: remote.variables)
-        #expect(unnamed.status == 2 && unnamed.error.contains("nothing is sent to a provider that was not named"))
+        #expect(unnamed.status == 2 && unnamed.error.contains("no provider was named"))
         // --yes fetches the model; it chooses no provider.
         #expect(try await stage.run(["chat", "--continue", "Two", "--yes"], with: remote.variables).status != 0)
         #expect(remote.calls.isEmpty)

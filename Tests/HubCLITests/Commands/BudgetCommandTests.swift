@@ -35,7 +35,7 @@ import Testing
         #expect(set["budget_bytes"]?.int == 1_000_000_000 && set.objects("plan").isEmpty)
         #expect(try #require(set["used_bytes"]?.int) >= 2 * mebibyte)
         let shown = try await stage.run("cache", "budget").output
-        #expect(shown.contains("of 1.0 GB are used; org/* stay; only what was not used for 1mo goes"))
+        #expect(shown.contains("are used; org/* stay; only what was not used for 1mo goes"))
         #expect(try await stage.run("cache", "budget", "off").output == "no budget is set\n")
         #expect(try await stage.run("cache", "budget").output == "no budget is set\n")
         #expect(try await cached() == ["org/one", "org/two"])
@@ -133,11 +133,11 @@ import Testing
         #expect(try stage.listing(stage.machine("home")).filter { $0.contains("budget") }.isEmpty)
         #expect(try await stage.run("cache", "budget", "1GB", "install").status == 0)
         let files = try stage.listing(stage.machine("home"))
-        #expect(try await stage.run("cache", "budget", "2GB", "-n").output.contains("of 2.0 GB are used"))
+        #expect(try await stage.run("cache", "budget", "2GB", "-n").output.contains("the budget is 2.0 GB; "))
         let off = try await stage.run("cache", "budget", "off", "-n")
         #expect(off.output == "would end the budget of 1.0 GB and its timer\n")
         #expect(off.error == "hub: dry run: nothing was changed\n")
-        #expect(try await stage.run("cache", "budget").output.contains("of 1.0 GB are used"))
+        #expect(try await stage.run("cache", "budget").output.contains("the budget is 1.0 GB; "))
         #expect(try stage.listing(stage.machine("home")) == files)
         #expect(try await cached() == ["org/one", "org/two"])
     }

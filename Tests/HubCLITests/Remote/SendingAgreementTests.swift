@@ -27,7 +27,7 @@ import Testing
             #expect(try result.status == 2 && result.errorCode() == "confirmation_required", "\(words)")
             let error = try result.document()["error"]
             #expect(
-                error?["message"]?.string?.contains("nothing is sent to a provider that was not named") == true)
+                error?["message"]?.string?.contains("no provider was named") == true)
             #expect(error?["advice"]?.string?.contains("--provider hf sends it") == true)
             guard ["chat", "embed", "try"].contains(words[0]) else { continue }
             let agreed = try await stage.stage.run(words + ["--yes", "--json"], with: stage.variables)

@@ -87,7 +87,7 @@ import Testing
             ([Self.model, sound, "--format", "srt", "--json"], 2, "cannot be used together"),
             ([Self.model, sound, "--format", "doc"], 2, "invalid value"), ([Self.model], 2, "missing FILE"),
             ([Self.model, sound, "--offline"], 5, "network"),
-            ([Self.model, sound], 2, "nothing is sent to a provider that was not named"),
+            ([Self.model, sound], 2, "no provider was named"),
         ] {
             let result = try await stage.stage.run(["transcribe"] + words, with: stage.variables)
             #expect(result.status == status, "\(words)")

@@ -21,7 +21,8 @@ extension AdoptCommand {
         }
         if request.dryRun { return context.output.line("dry run: nothing was changed") }
         guard
-            try await context.confirm("Do this?", isGiven: request.yes, otherwise: "refusing to link without a yes")
+            try await context.confirm(
+                "Do this?", isGiven: request.yes, otherwise: "refusing to link without confirmation")
         else { return context.output.note("nothing was changed") }
         try await carryOut(plan, run, view, context)
     }
@@ -179,7 +180,8 @@ extension AdoptCommand {
         if request.dryRun { return context.output.line("dry run: nothing was changed") }
         guard
             try await context.confirm(
-                "Make separate copies again?", isGiven: request.yes, otherwise: "refusing to copy without a yes")
+                "Make separate copies again?", isGiven: request.yes,
+                otherwise: "refusing to copy without confirmation")
         else { return context.output.note("nothing was changed") }
         let failures = try await separate(adoptions, run, context)
         context.output.document(view.json(undoing: adoptions, isDone: failures.first == nil))

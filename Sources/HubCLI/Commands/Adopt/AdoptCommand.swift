@@ -8,7 +8,8 @@ enum AdoptCommand {
         name: "adopt", purpose: .changes, doc: "make one copy of models that several programs keep",
         detail: """
             Finds the model files of ollama, LM Studio, llama.cpp's older cache and Jan, and GGUF and safetensors files in the \
-            folders you name, compares them with the cache and with each other by SHA-256, and shows how copies can become one.
+            folders you name, compares them with the cache and with each other by SHA-256, and shows how copies can become \
+            one. TOOL is ollama, lmstudio, llama.cpp or jan.
 
             reflink: both files stay and share their blocks, on btrfs and XFS; a program that writes into one of them does not \
             change the other. hardlink: one name is replaced by a second name of the other file, where the file system has no \
@@ -16,10 +17,10 @@ enum AdoptCommand {
             Studio and llama.cpp). A hard link shares mode and times, too. register: nothing changes on the disk, and hub \
             pull takes the bytes from there instead of downloading them.
 
-            FILE stays. SECOND COPY is the name or file that is made one with it. Before a name is replaced, both files are \
-            read whole and must have the digest. Manifests and settings of \
-            other programs are never changed. Downloads under way and files that a program has open are left alone. Without \
-            a terminal and without --yes, adopt shows the plan, changes nothing, and the exit code is 2.
+            In the plan, FILE stays, and SECOND COPY is the file or name that is made one with it. Before a name is replaced, \
+            both files are read whole and must have the digest. Manifests and settings of other programs are never changed. \
+            Downloads under way and files that a program has open are left alone. Without a terminal and without --yes, adopt \
+            shows the plan, changes nothing, and the exit code is 2.
 
             Models that programs name like the Hub's (hf.co/org/name in ollama, org/name in LM Studio) are looked up on the \
             Hub, so that the plan can say which model a file is of; with --offline the catalog alone answers.

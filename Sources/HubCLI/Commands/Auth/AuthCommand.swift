@@ -21,11 +21,11 @@ enum AuthCommand {
     static let tokenStdin = Switch("token-stdin", "read the token from stdin, and ask for nothing")
     static let all = Switch("all", "everything: not only the token in use")
     static let provider = Option<String>(
-        "provider", "URL", .text, "who answers: the server at this address, whose key is kept"
+        "provider", "URL", .text, "who answers: the server at this address; its key is saved"
     ) { text throws(AIError) in text }
     static let forgotten = Option<String>(
         "provider", "URL|hf", .text,
-        "who answers: the server whose key is forgotten; with hf, you are asked again before texts go to the Hub"
+        "who answers: the server whose key is removed; with hf, hub asks again before texts go to the Hub"
     ) { text throws(AIError) in text }
 
     static let command: Command = {
@@ -41,12 +41,12 @@ enum AuthCommand {
 
                 login --device and login --browser need no token: you allow hub on the Hub's pages. Both need an OAuth app, \
                 by its client id in HF_DEVICE_CODE_OAUTH_CLIENT_ID or in HUB_HOME/oauth-client-id; without one, hub says how \
-                to make it. Such a token ends after some hours or days, and hub renews it before. What renews it is kept in \
+                to make it. Such a token ends after some hours or days, and hub renews it before. The refresh token is kept in \
                 the desktop's keyring, or in HUB_HOME/sign-ins.json.
 
                 login --provider URL asks for the key of a server that speaks OpenAI's protocol, checks it there, and keeps \
                 it by the server's origin in HUB_HOME/provider-keys.json; hub chat --provider URL and its like use it. \
-                HUB_PROVIDER_KEY overrides it. ls shows these keys too, and logout --provider URL forgets one.
+                HUB_PROVIDER_KEY overrides it. ls shows these keys too, and logout --provider URL removes one.
 
                 Without --provider, hub chat and its like ask once, on a terminal, before they send texts to the Hub's inference \
                 providers. logout --provider hf takes a yes back, and ls shows when you gave it.
@@ -58,25 +58,67 @@ enum AuthCommand {
             [
                 Command(
                     name: "login", purpose: .changes, doc: "sign in with a token, a code or a browser",
+                    detail: """
+                        Asks for a token, or reads it from stdin, checks it with the Hub, and saves it where every Hugging Face \
+                        program reads it (HF_TOKEN_PATH, HF_HOME/token). You make tokens on the Hub's pages, under Settings, \
+                        Access Tokens; hub needs no more than a read token. hub does not take a token as an argument, where \
+                        other users could see it.
+
+                        --device and --browser need no token: you allow hub on the Hub's pages. Both need an OAuth app of \
+                        your own, by its client id in HF_DEVICE_CODE_OAUTH_CLIENT_ID or in HUB_HOME/oauth-client-id; without \
+                        one, hub says how to make it. hub renews such a token before it ends.
+
+                        --provider URL asks for the key of a server that speaks OpenAI's protocol, checks it there, and saves \
+                        it for hub chat --provider URL and its like.
+                        """,
                     flags: [device.flag, browser.flag, tokenStdin.flag, provider.flag, token],
                     exclusive: [
                         ["device", "browser", "token-stdin"], ["device", "provider"], ["browser", "provider"],
-                    ], refusalOfMore: refusal, run: { try await run($0, Request(.login, $1)) }),
+                    ], refusalOfMore: refusal,
+                    examples: [
+                        .init("hub auth login", "Asks for a token."),
+                        .init("pass huggingface | hub auth login", "From a password manager."),
+                        .init("hub auth login --device", "Shows a code, which you type in a browser anywhere."),
+                        .init("hub auth login --provider https://host/v1", "The key of a server."),
+                    ],
+                    run: { try await run($0, Request(.login, $1)) }),
                 Command(
                     name: "logout", purpose: .changes, doc: "remove a saved token, or a server's key",
+                    detail: """
+                        Removes the token in use, the saved token of NAME, or with --all every one. --provider URL removes the \
+                        key of a server; --provider hf takes back your yes to the Hub's inference providers.
+                        """,
                     operands: [Operand("NAME", .optional, .storedToken)], flags: [all.flag, forgotten.flag],
                     exclusive: [["all", "provider"]], refusalOfMore: refusal,
+                    examples: [
+                        .init("hub auth logout", "The token in use."),
+                        .init("hub auth logout work", "The saved token of that name."),
+                    ],
                     run: { try await run($0, Request(.logout, $1)) }),
                 Command(
                     name: "ls", doc: "list the saved tokens and keys; a star marks the token in use",
-                    refusalOfMore: refusal, listKey: "tokens", run: { try await run($0, Request(.list, $1)) }),
+                    detail: """
+                        Lists the saved tokens by name, the keys of servers, and when you agreed to send texts to the Hub's \
+                        inference providers. Tokens and keys are masked.
+                        """,
+                    refusalOfMore: refusal, listKey: "tokens",
+                    examples: [.init("hub auth ls", "Which token is in use?")],
+                    run: { try await run($0, Request(.list, $1)) }),
                 Command(
                     name: "switch", purpose: .changes, doc: "use another saved token",
+                    detail:
+                        "Writes the saved token of NAME to the token file, which every Hugging Face program reads.",
                     operands: [Operand("NAME", .one, .storedToken)], refusalOfMore: refusal,
+                    examples: [.init("hub auth switch work", "Use the saved token of that name.")],
                     run: { try await run($0, Request(.choose, $1)) }),
                 Command(
                     name: "whoami", doc: "show whose token is in use, and where it comes from",
-                    refusalOfMore: refusal, run: { try await run($0, Request(.whoami, $1)) }),
+                    detail: """
+                        Asks the Hub whose token is in use, and says where it comes from and what it cannot be used for. HF_TOKEN \
+                        overrides the token file.
+                        """,
+                    refusalOfMore: refusal, examples: [.init("hub auth whoami", "Who am I on the Hub?")],
+                    run: { try await run($0, Request(.whoami, $1)) }),
             ],
             examples: [
                 .init(

@@ -7,12 +7,12 @@ enum BudgetCommand {
         detail: """
             Sets a size that the cache and its trash may have. A pull that would exceed it first frees what it needs, and no \
             more: the oldest entries of the trash, and then the revisions that were not used for longest. Pinned models, \
-            models of --keep, and what is in use stay. On a terminal the pull asks; elsewhere it needs --yes, or it shows the \
-            plan and the exit code is 2. For a pull that cannot be made to fit it is 6. hub pull --estimate shows \
-            what would go.
+            models of --keep, and what is in use stay. On a terminal the pull asks; elsewhere it needs --yes; without that, it \
+            shows the plan and the exit code is 2. If a pull cannot be made to fit, the exit code is 6. hub pull --estimate \
+            shows what would go.
 
             install applies the budget every day: it writes a timer of systemd for this user, on macOS an agent of launchd, and \
-            says how to start it. off ends the budget, and removes the timer.
+            says how to start it. budget SIZE install sets the size too. off ends the budget, and removes the timer.
 
             Without a size, budget shows the rule, what is used, and if that is too much, what would go. On a terminal it asks \
             whether to delete that; --yes does it without asking. --dry-run deletes nothing, and neither sets nor ends a budget or \

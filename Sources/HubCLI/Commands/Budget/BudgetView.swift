@@ -40,7 +40,7 @@ struct BudgetView {
         var text =
             used.bytes > most.bytes
             ? "\(used) used, \(ByteCount(used.bytes - most.bytes)) over the budget of \(most)"
-            : "\(used) of \(most) are used"
+            : "the budget is \(most); \(used) are used"
         if !budget.rule.keep.isEmpty { text += "; \(budget.rule.keep.joined(separator: ", ")) stay" }
         if let age = budget.rule.olderThan { text += "; only what was not used for \(Age(seconds: age)) goes" }
         output.line(Styled(text))

@@ -41,25 +41,26 @@ enum ChatCommand {
     static let command = Command(
         name: "chat", doc: "talk with a model, on this machine or a remote one",
         detail: """
-            With a PROMPT, or with text on stdin: answers once, and prints the text as it is generated. Text on stdin follows the PROMPT. Without \
-            either: a conversation on the terminal. /help lists its commands, @FILE in a message adds a file, Ctrl-C ends an \
-            answer and Ctrl-D the conversation. Conversations are kept on this machine; hub chats lists them.
+            With a PROMPT, or with text on stdin, hub chat answers once, and prints the text as it is generated. Text on \
+            stdin follows the PROMPT. Without either, it is a conversation on the terminal: /help lists its commands, @FILE in \
+            a message adds a file, Ctrl-C ends an answer and Ctrl-D the conversation. Conversations are kept on this machine; \
+            hub chats lists them.
 
             MODEL is org/name, org/name:Q4_K_M for one quantization of a GGUF repository, an alias, a folder or a GGUF file. \
             --provider says who answers: by default this machine if the model is cached and fits, else the Hub's inference \
             providers, if you agree: hub asks once, on a terminal. A script has to say --provider. With --provider hf, \
-            org/name:groq is served by groq. For a server's URL, MODEL is the server's own name of it.
+            org/name:groq is served by groq. With a server's URL, MODEL is the name that the server uses.
 
-            A flag that the provider cannot honor is refused before anything is sent. What a model reasons before its \
-            answer is folded into a line on a terminal (--verbose shows it), left out in a pipe, and apart from the text in JSON.
+            A flag that the provider cannot honor is refused before anything is sent. On a terminal, reasoning before an \
+            answer is folded into one line (--verbose shows it); in a pipe it is left out; in JSON it has a key of its own.
 
-            With --schema the answer is JSON that fits a JSON Schema, with --grammar a text of a grammar, with --regex a text \
-            of a regular expression: a model on this machine can write only what fits. If the answer is cut before it \
-            is complete, the exit code is 7.
+            --schema makes the answer JSON that fits a JSON Schema, --grammar a text of a grammar, --regex a text that matches \
+            a regular expression. A model on this machine can write only what fits. If the answer is cut before it is \
+            complete, the exit code is 7.
 
             With --tool the model may call programs before it answers; --json lists the calls.
 
-            If an answer breaks off, what came of it is printed, then the error, and the exit code is 5. It is 4 if the \
+            If an answer breaks off, hub prints the part that came, then the error, and the exit code is 5. It is 4 if the \
             token is refused, lacks a permission or its account lacks credits; 3 if nobody serves the model.
             """,
         operands: [Operand("MODEL", .optional, .modelOrFolder), Operand("PROMPT", .any, .text)],

@@ -167,7 +167,7 @@ extension ChatsCommand {
                 ? "\(found.count) conversations" : found.map { "\($0.id) (\($0.title))" }.joined(separator: ", ")
             let isAllowed = try await context.confirm(
                 "Remove \(SafeText.line(names))?", isGiven: request.yes,
-                otherwise: "removing conversations needs a yes")
+                otherwise: "refusing to remove conversations without confirmation")
             guard isAllowed, let archive = try await archive(context) else {
                 throw AIError(.confirmationRequired, "nothing was removed")
             }

@@ -14,14 +14,16 @@ enum DiffCommand {
     static let command = Command(
         name: "diff", doc: "compare two models, revisions or folders, down to their tensors",
         detail: """
-            A and B are models with or without a revision, cached or on the Hub, or folders. Files are compared by their \
-            digests. Of safetensors and GGUF files that differ the headers are read, by ranges, and tensors that were added, \
-            removed or reshaped are listed. The values of the others are read only with --tensors or --sample: \
-            the number behind a tensor is the norm of the difference over the norm of A.
+            A and B are models with or without a revision, cached or on the Hub, or folders. + marks what only B has, - what \
+            only A has, ~ what changed, and ! a tensor of another shape or type; with --all, = marks what is the same.
 
-            Then come the keys of config.json and of the files beside it that differ, the tokenizer, the chat \
-            template, and the metadata of weights. In JSON a tensor of a type that is packed (a quantized GGUF) has no \
-            relative change.
+            Files are compared by their digests. If a safetensors or GGUF file differs, hub reads its header and lists the \
+            tensors that were added, removed or reshaped. It reads the values of the other tensors only with --tensors or \
+            --sample; the number behind a tensor is then the norm of the difference over the norm of A.
+
+            After the tensors come the keys that differ in config.json and the files beside it, the tokenizer, the chat \
+            template, and the metadata of weights. In JSON a tensor of a packed type (a quantized GGUF) has no relative \
+            change.
             """,
         operands: [Operand("A", .one, .modelOrFolder), Operand("B", .one, .modelOrFolder)],
         flags: [tensors.flag, sample.flag, all.flag, exitCode.flag],

@@ -6,9 +6,14 @@ enum EmbedCommand {
     static let command = Command(
         name: "embed", doc: "turn texts or pictures into vectors",
         detail: """
+<<<<<<< HEAD
             Each TEXT, and each text of --texts, becomes a vector, in their order; with a model that sees each picture of \
             --attach, on this machine. A model with vectors of pictures and texts, such as CLIP and SigLIP, takes both: their \
             vectors are in one space. --quiet prints one a line, --json all of their numbers.
+=======
+            Prints a vector for each TEXT, or for each text of --texts, in their order. A model for pictures takes those of \
+            --attach, on this machine only. --quiet prints one vector a line, --json all of their numbers.
+>>>>>>> bfa5d7ce773ada116e32e165a533029df6ae6f1b
 
             hub help references says what MODEL can be. By default this machine answers if the model is cached and fits, else, if you \
             agree on a terminal, the Hub's inference providers. Long lists go to a provider in batches.
@@ -21,9 +26,10 @@ enum EmbedCommand {
         exclusive: [["exact", "fast"], ["attach", "prompt-name"]],
         examples: [
             .init("hub embed org/model 'The sea.' 'A ship.' --json", "Two vectors."),
-            .init("hub embed org/model --attach photo.jpg -q", "That of a picture."),
+            .init("hub embed org/model --attach photo.jpg -q", "The vector of a picture."),
             .init(
-                "hub embed --provider hf org/model --texts texts.json -q", "A list's, from a provider, one a line."),
+                "hub embed --provider hf org/model --texts texts.json -q",
+                "A list of texts, at a provider; one vector a line."),
         ],
         run: { try await run($0, Request($1)) })
 

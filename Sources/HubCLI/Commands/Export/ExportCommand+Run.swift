@@ -23,7 +23,9 @@ extension ExportCommand {
             since = arguments[ExportCommand.since]
             force = arguments[SharedFlags.force]
             if let partBytes, partBytes < 4096 {
-                throw AIError(.invalidInput, "--split: parts of \(ByteCount(partBytes)) are too small")
+                throw AIError(
+                    .invalidInput, "--split: parts of \(ByteCount(partBytes)) are too small",
+                    advice: "write at least 4KiB, such as 4GB")
             }
         }
     }

@@ -15,8 +15,8 @@ enum ExportCommand {
     static let since = Option.text(
         "since", "FILE", kind: .file, "leave out what the other machine has",
         detail: """
-            FILE is what hub cache inventory printed there. Large files that it lists are left out. Of a file from 1 MiB of which it \
-            lists an older revision that is also cached here, only what has changed is written.
+            FILE is what hub cache inventory printed there. Large files that it lists are left out. If both machines have an \
+            older revision of a file of 1 MiB or more, only what has changed is written.
             """)
 
     static let command = Command(
@@ -27,8 +27,8 @@ enum ExportCommand {
             and what the catalog knows. The archive is a tar file whose first entry is a list of everything; the same \
             models always make the same bytes. Every file is checked against its digest while it is read.
 
-            After an interruption the same command checks what it has left (PATH.incomplete) and continues. The archive \
-            gets its name when it is complete. If there is another one of that name, hub asks; without a terminal it needs --force.
+            After an interruption the same command checks what is there (PATH.incomplete) and continues. The archive gets its \
+            name when it is complete. If PATH exists, hub asks; without a terminal it needs --force.
             """,
         operands: [Operand("REF", .some, .cachedModel)],
         flags: [output.flag, SharedFlags.force.flag, split.flag, since.flag],

@@ -21,10 +21,11 @@ enum ImageCommand {
     static let command = Command(
         name: "image", purpose: .changes, doc: "make a picture from a description",
         detail: """
-            A model of the Hub's inference providers paints; models on this machine do not yet. Without --provider \
-            hub asks once, on a terminal, before it sends anything. FILE gets its name when \
-            the picture is complete. If FILE exists, hub asks; without a terminal it needs --force. A flag that \
-            the provider does not take (steps, guidance) is refused before anything is sent.
+            Sends PROMPT to a model at the Hub's inference providers, and writes the picture to FILE; hub cannot run such a \
+            model on this machine yet. Without --provider hub asks once, on a terminal, before it sends anything.
+
+            FILE gets its name when the picture is complete. If FILE exists, hub asks; without a terminal it needs --force. \
+            A flag that the provider does not take (such as --steps) is refused before anything is sent.
             """,
         operands: [Operand("MODEL", .one, .model), Operand("PROMPT", .one, .text)],
         flags: [

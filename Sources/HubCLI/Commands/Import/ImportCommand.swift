@@ -10,12 +10,13 @@ enum ImportCommand {
             as after hub pull: every program finds the models, offline too. The branch in the cache is set to the commit of \
             the archive.
 
-            Nothing in an archive is trusted: names are checked, and a file is put in the cache only after its digest \
-            matches, and after the whole archive was right. hub cannot check that an archive has \
-            all files of that commit and no others: take archives only from people you trust. An interrupted import continues with the same command.
+            Nothing in an archive is trusted. Names are checked, and a file is put in the cache only after its digest \
+            matches and the whole archive was read without a fault. hub cannot check that an archive has all files of that \
+            commit and no others: take archives only from people you trust. After an interruption the same command \
+            continues.
 
-            The exit code is 3 if a part is missing, or a file that was left out with --since; 7 if anything in the \
-            archive is wrong. Then nothing of it is in the cache.
+            The exit code is 3 if a part is missing, or a file that --since left out is not here; it is 7 if anything in \
+            the archive is wrong. In both cases nothing of the archive is in the cache.
             """,
         operands: [Operand("PATH|-", .one, .file)],
         flags: [SharedFlags.dryRun.flag],

@@ -18,15 +18,15 @@ enum LinkCommand {
         doc: "show a cached GGUF to ollama, LM Studio or llama.cpp without a second copy",
         detail: """
             Gives a cached GGUF file a name in another program's store: a reflink where the file system can, else a hard link, \
-            else, on another disk, a symbolic link. The file is read and must have its digest first. It prints the name that \
+            else, on another disk, a symbolic link. The file is read first, and must match its digest. hub prints the name that \
             the program knows now.
 
             ollama gets a manifest, with the model's own files template, params and system if they are cached, and as \
             hub/ORG-NAME:QUANT unless --name says otherwise. LM Studio gets the file in its folder ORG/NAME. llama.cpp finds \
             models of the Hugging Face cache itself; its older cache gets the file.
 
-            Nothing that the program wrote is changed. Split GGUF files are refused for ollama, which cannot load them, and \
-            so is anything but GGUF. A repository with several sets of weights needs REF:FILE or --quant.
+            Nothing that the program wrote is changed. Only GGUF files can be linked; split ones are refused for ollama, \
+            which cannot load them. A repository with several sets of weights needs REF:FILE or --quant.
             """,
         operands: [
             Operand("ollama|lmstudio|llama.cpp", .one, .choice(Tool.allCases.map(\.rawValue))),

@@ -12,25 +12,25 @@ enum LsCommand {
     static let revisions = Switch("revisions", "a line for each cached revision")
     static let partials = Switch(
         "partials", "unfinished downloads: shown too",
-        detail: "By the names of their files, where the catalog knows them.")
+        detail: "Each under the name of its file, if the catalog knows it.")
 
     static let command = Command(
         name: "ls", doc: "list what is cached, with sizes and last use",
         detail: """
             Lists the models, datasets and Spaces in the cache, whichever tool put them there. Arguments limit the list to \
             ids or globs. SIZE counts finished files. FREES is the space that deleting this row alone would free: files \
-            that other rows need as well stay, and unfinished downloads of the model go with it, so FREES of an \
-            incomplete model can be more than its SIZE. The last line says how much can be freed in all, which is everything that is not pinned.
+            that other rows need stay, and unfinished downloads of the model go. So FREES of an incomplete model can be more \
+            than its SIZE. The last line says how much can be freed in all: everything that is not pinned.
 
             USED is the later of two times: when hub last used the model (pull, path or try), and when its largest file was last \
-            read, by any program (the file's access time). When most of the cache was read in one go, as a backup or an \
+            read, by any program (the file's access time). If most of the cache was read in one go, as a backup or an \
             indexer does, only hub's own times count where it has them. hub gc uses the same times.
 
-            TRIED is what the last smoke test of hub try found, and the speed it measured. If the model was tried only at a \
-            provider, it is that test.
+            TRIED is the result of the last smoke test of hub try, and the speed it measured; a test at a provider counts if \
+            there is no other.
 
             NOTE says incomplete if files are missing that a pull selected, damaged if hub verify found damage that has not been \
-            repaired, and pinned. On a narrow terminal other columns go before a name is cut.
+            repaired, or pinned. A narrow terminal shows fewer columns before it cuts a name.
             """,
         operands: [Operand("REF|GLOB", .any, .cachedModel)],
         flags: [sort.flag, largerThan.flag, SharedFlags.unusedFor.flag, limit.flag, revisions.flag, partials.flag],

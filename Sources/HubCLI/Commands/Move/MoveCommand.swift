@@ -53,7 +53,7 @@ enum MoveCommand {
         if isDryRun { return context.output.line("dry run: nothing was changed") }
         guard
             try await context.confirm(
-                "Move the cache?", isGiven: isAgreed, otherwise: "refusing to move without a yes")
+                "Move the cache?", isGiven: isAgreed, otherwise: "refusing to move without confirmation")
         else { return context.output.note("nothing was changed") }
         try await carryOut(move, workspace, context)
         context.output.document(document)

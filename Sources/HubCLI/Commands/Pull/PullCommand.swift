@@ -54,18 +54,19 @@ enum PullCommand {
         name: "pull", purpose: .changes, doc: "fetch models into the cache; resume interrupted downloads",
         detail: """
             Fetches the whole repository, one of its sets of weights, or the files that globs or names choose, into the \
-            cache that all Hugging Face tools share. Files that are there are not fetched again, and an interrupted \
+            cache that all Hugging Face tools share. Cached files are not fetched again, and an interrupted \
             download continues where it stopped. Every file is checked against its digest before it counts.
 
-            Each further argument is a file of the first model if it has one at that path, or if it ends like a file \
-            (.json, .safetensors, .gguf and so on); else it is another model. All of them are looked up before anything is fetched.
+            Each further argument is a file of the first model if the model has a file of that name, or if the argument \
+            ends like a file (.json, .safetensors, .gguf and so on). Otherwise it is another model. All of them are looked \
+            up before anything is fetched.
 
             What a completed pull chose (globs, files, --format, --quant) is remembered for the revision. The next pull \
-            without a choice of its own takes the same, also when the branch has moved, and says so. Selections from \
-            several pulls accumulate; --format all clears them. hub verify, hub ls and hub outdated go by what was chosen.
+            without a choice of its own takes the same files, even if the branch has moved, and says so. The choices of \
+            several pulls add up; --format all clears them. hub verify, hub ls and hub outdated go by what was chosen.
 
-            If another revision in the cache has a safetensors or GGUF file of 10 MB or more at the same path, tensors that a few \
-            samples find equal are copied from it instead of fetched. The whole file is checked as always.
+            If another cached revision has a safetensors or GGUF file of 10 MB or more at the same path, hub compares samples \
+            of its tensors, and copies those that agree instead of fetching them. The whole file is checked as always.
 
             An alias of hub registry that names a quantization takes that one, unless globs, --quant or --format say \
             otherwise.

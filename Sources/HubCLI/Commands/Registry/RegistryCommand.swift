@@ -59,21 +59,49 @@ enum RegistryCommand {
             """,
         [
             Command(
-                name: "ls", doc: "show the list", flags: [recommended.flag, capability.flag], listKey: "models",
+                name: "ls", doc: "show the list",
+                detail: """
+                    Shows the aliases, their models and sizes. Marks say which models are cached, which are recommended for this \
+                    machine's memory, and which run in hub try.
+                    """,
+                flags: [recommended.flag, capability.flag], listKey: "models",
+                examples: [
+                    .init("hub registry ls --recommended", "Models that fit this machine."),
+                    .init("hub registry ls --capability embeddings -q", "The aliases of models for vectors."),
+                ],
                 run: { try await run($0, Request(.ls, $1)) }
             ).asUsual,
             Command(
                 name: "add", purpose: .changes, doc: "add an entry of your own, or restore a hidden one",
+                detail: """
+                    Adds ALIAS for the model REPO. Your entries go before shipped ones and survive upgrades of hub. ALIAS \
+                    alone restores a shipped entry that hub registry rm has hidden.
+                    """,
                 operands: [Operand("ALIAS", .one, .alias), Operand("REPO", .optional, .model)],
-                flags: fields + [replace.flag], listKey: "models", run: { try await run($0, Request(.add, $1)) }),
+                flags: fields + [replace.flag], listKey: "models",
+                examples: [
+                    .init("hub registry add mine org/model --memory 8GB --pick", "An alias of your own."),
+                    .init("hub registry add llama-3.1-70b", "A shipped entry again."),
+                ],
+                run: { try await run($0, Request(.add, $1)) }),
             Command(
                 name: "rm", purpose: .changes, doc: "remove your entries, hide shipped ones",
-                operands: [Operand("ALIAS", .some, .alias)], run: { try await run($0, Request(.rm, $1)) }),
+                detail:
+                    "Removes entries of your own. A shipped entry is hidden; hub registry add ALIAS restores it.",
+                operands: [Operand("ALIAS", .some, .alias)],
+                examples: [.init("hub registry rm mine llama-3.1-70b", "Removes your own, hides a shipped one.")],
+                run: { try await run($0, Request(.rm, $1)) }),
             Command(
                 name: "import", purpose: .changes, doc: "read entries from a file, or from stdin",
-                operands: [Operand("FILE|-", .one, .file)], run: { try await run($0, Request(.importing, $1)) }),
+                detail: "Reads what hub registry export wrote. If one entry is wrong, none is added.",
+                operands: [Operand("FILE|-", .one, .file)],
+                examples: [.init("hub registry import list.json", "The entries of another machine.")],
+                run: { try await run($0, Request(.importing, $1)) }),
             Command(
-                name: "export", doc: "write your entries as JSON", flags: [all.flag], listKey: "models",
+                name: "export", doc: "write your entries as JSON",
+                detail: "Prints your own entries as JSON, for hub registry import on another machine.",
+                flags: [all.flag], listKey: "models",
+                examples: [.init("hub registry export > list.json", "For another machine.")],
                 run: { try await run($0, Request(.export, $1)) }),
         ],
         examples: [

@@ -71,16 +71,25 @@ enum ServeCommand {
         return parts
     }
 
+    /// What each server's page says of others and of further parts.
+    private static let reach = """
+        PART adds mirror, api, page or all on the same port. A flag works only with the parts that it is about. Where other \
+        machines can reach the server, it needs a token or a key: hub help serve says which. Ctrl-C stops it.
+        """
+
     /// A server of parts, to which further words add others.
-    private static func server(_ name: String, _ doc: String) -> Command {
+    private static func server(
+        _ name: String, _ doc: String, _ detail: String, _ examples: [Command.Example]
+    ) -> Command {
         Command(
-            name: name, doc: doc, operands: [Operand("PART", .any, .choice(words))],
+            name: name, doc: doc, detail: "\(detail)\n\n\(reach)",
+            operands: [Operand("PART", .any, .choice(words))],
             flags: listening + [
                 SharedFlags.open.flag, upstream.flag, auth.flag, authFile.flag, ttl.flag, maxSize.flag,
             ]
                 + apiFlags + chatFlags,
             borrowed: .init(flags: chatFlags, from: "chat", purpose: "for the chat of the page"),
-            exclusive: [["exact", "fast"]],
+            exclusive: [["exact", "fast"]], examples: examples,
             run: { context, arguments in
                 try await run(context, try Request(try parts([name] + arguments.operands), nil, arguments))
             })
@@ -89,42 +98,93 @@ enum ServeCommand {
     static let command = Command.family(
         "serve", doc: "serve a Hub, a mirror of it, an API or the page on this machine",
         detail: """
-            hub serves the cache over the Hub's own protocol, for hub and for every other Hugging Face client whose \
-            HF_ENDPOINT is its address; with FOLDER, a folder that holds org/name folders. The first line on stdout is that \
+            hub serve hub serves the cache over the Hub's own protocol, for hub and for every other Hugging Face client whose \
+            HF_ENDPOINT is its address; with FOLDER, a folder that holds org/name folders. The first line on stdout is the \
             address, the second a line for the shell of a client. Ctrl-C stops it.
 
-            mirror also serves what is not in the cache: it comes from the Hub while it is served, once for all clients, and \
-            is verified. --offline serves only what is known. page shows a browser the models here and on the Hub, downloads, the \
-            disk and the machine; where other machines can reach it, it asks visitors for the server's token.
+            mirror also serves what is not in the cache: a file comes from the Hub while it is served, once for all clients, \
+            and is verified. --offline serves only what is known.
 
             api answers programs that speak OpenAI's protocol (OPENAI_BASE_URL) or Ollama's (OLLAMA_HOST) with the models \
-            of the cache that run here. They are loaded when they are asked for. all is mirror, api and page on one port; PART is \
-            mirror, api, page or all: hub serve api page is two of them, and gives the page a chat. What a model may use there \
-            is named here: programs (--tool), the web (--web), documents (--with), and who else may answer (--provider). \
-            Whoever uses the page is asked as hub chat asks. A flag works only with the parts that it is about; --exact, \
+            of the cache that run here. A model is loaded when it is first asked for.
+
+            page shows a browser the models here and on the Hub, downloads, the disk and the machine. Where other machines can \
+            reach it, it asks visitors for the server's token.
+
+            all is mirror, api and page on one port; hub serve api page is two of them, and gives the page a chat. Flags say \
+            what a model may use there: programs (--tool), the web (--web), documents (--with), and who else may answer \
+            (--provider). The page asks its user as hub chat asks. A flag works only with the parts that it is about; --exact, \
             --fast, --threads, --context and --kv are about the API.
 
-            Where other machines can reach it, HUB_SERVE_TOKEN must be set, or for a mirror --auth, for the API HUB_API_KEY or \
-            --api-key-file. Then every request needs that token or key; HF_TOKEN is never asked for.
+            Where other machines can reach the server, it needs a token or a key: HUB_SERVE_TOKEN, for a mirror also --auth, \
+            for the API HUB_API_KEY or --api-key-file. Then every request needs that token or key; HF_TOKEN is never asked for.
 
             status asks a running server what it has done; -v shows every number.
             """,
         [
             Command(
-                name: "hub", doc: "the cache, or a folder, as a Hub",
+                name: "hub", doc: "serve the cache, or a folder, as a Hub",
+                detail: """
+                    Serves the cache over the Hub's own protocol; with FOLDER, a folder that holds org/name folders. Every \
+                    Hugging Face client whose HF_ENDPOINT is its address can download from it. The first line on stdout is \
+                    the address, the second a line for the shell of a client. Where other machines can reach it, \
+                    HUB_SERVE_TOKEN must be set. Ctrl-C stops it.
+                    """,
                 operands: [Operand("FOLDER", .optional, .folder)],
                 flags: listening,
+                examples: [
+                    .init("hub serve", "The cache, for the clients of this machine."),
+                    .init("hub serve ./models", "A folder."),
+                ],
                 run: { context, arguments in
                     try await run(context, try Request([], arguments.operand, arguments))
                 }
             ).asUsual,
-            server("mirror", "the same, and what is not here comes from the Hub and is kept"),
-            server("api", "answers with the models of the cache, as OpenAI's and Ollama's servers do"),
-            server("page", "a page for browsers: models, downloads, storage, chat"),
-            server("all", "the mirror, the API and the page"),
+            server(
+                "mirror", "serve the cache as a Hub, and what is not cached from the Hub",
+                """
+                Serves every model of the Hub over the Hub's own protocol. A file that is not in the cache comes from the Hub \
+                while it is served, once for all clients, and is verified and kept. --offline serves only what is known.
+                """,
+                [
+                    .init("hub serve mirror --port 8080", "A mirror of the Hub, over the shared cache."),
+                    .init("hub serve mirror --host 0.0.0.0 --auth own", "For a team, with HUB_SERVE_TOKEN set."),
+                ]),
+            server(
+                "api", "answer programs, as OpenAI's and Ollama's servers do",
+                """
+                Answers programs that speak OpenAI's protocol (OPENAI_BASE_URL) or Ollama's (OLLAMA_HOST) with the models of \
+                the cache that run here. A model is loaded when it is first asked for, and closed when it was idle for long.
+                """,
+                [
+                    .init("hub serve api", "For the programs of this machine."),
+                    .init("hub serve api page", "With a page for browsers, and a chat on it."),
+                ]),
+            server(
+                "page", "serve a page for browsers: models, downloads, storage, chat",
+                """
+                Shows a browser the models here and on the Hub, downloads, the disk and the machine. The address of the page is \
+                the last line on stdout. The chat needs the API: hub serve page api.
+                """,
+                [
+                    .init("hub serve page --open", "The page, in the browser of this machine."),
+                    .init("hub serve page api", "The page with a chat."),
+                ]),
+            server(
+                "all", "serve the mirror, the API and the page on one port",
+                "Serves what hub serve mirror, hub serve api and hub serve page do, on one port.",
+                [.init("hub serve all", "The mirror, answers for programs, and a page for browsers.")]),
             Command(
-                name: "status", doc: "whether a server answers, and what it has done",
+                name: "status", doc: "ask a server whether it answers, and what it has done",
+                detail: """
+                    Asks the server at URL; without URL that of HF_ENDPOINT, else the one on this machine's usual port. -v shows \
+                    every number.
+                    """,
                 operands: [Operand("URL", .optional, .text)],
+                examples: [
+                    .init("hub serve status", "Does it answer? What has it done?"),
+                    .init("hub serve status http://mirror.example:8080", "That of a mirror."),
+                ],
                 run: { try await status($0, $1.operand) }),
         ],
         examples: [

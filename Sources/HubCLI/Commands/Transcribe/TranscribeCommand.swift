@@ -17,9 +17,9 @@ enum TranscribeCommand {
     static let command = Command(
         name: "transcribe", doc: "turn the speech in a sound file into text",
         detail: """
-            A model of the Hub's inference providers listens; models on this machine do not yet. Without --provider hub asks \
-            once, on a terminal, before it sends anything. FILE is sent as it is: flac, wav, mp3, ogg, m4a, webm. Providers limit its \
-            size, often to 25 MB.
+            Sends FILE to a model at the Hub's inference providers; hub cannot run such a model on this machine yet. Without \
+            --provider hub asks once, on a terminal, before it sends anything. FILE is sent as it is: flac, wav, mp3, ogg, \
+            m4a, webm. Providers limit its size, often to 25 MB.
             """,
         operands: [Operand("MODEL", .one, .model), Operand("FILE", .one, .file)],
         flags: [format.flag, ProviderFlags.provider.flag, ProviderFlags.timeout.flag],

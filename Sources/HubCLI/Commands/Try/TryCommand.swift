@@ -88,27 +88,26 @@ enum TryCommand {
     static let command = Command(
         name: "try", doc: "run a model and see whether it works",
         detail: """
-            Without a PROMPT: the smoke test. Its first line is the verdict: works, works with warnings, or does not work. It \
-            checks the tokenizer, looks for NaN and for an output that repeats itself, compares results that must be equal, \
-            and measures speed, memory bandwidth and peak memory. The checks are shown if one of them did not pass, \
-            and with -v. hub ls and hub info show the verdict later.
+            Without a PROMPT, hub try runs the smoke test. The first line is the verdict: works, works with warnings, or does \
+            not work. The test checks the tokenizer, looks for NaN and for an output that repeats itself, compares results \
+            that must be equal, and measures speed, memory bandwidth and peak memory. The checks are shown if one of them \
+            did not pass, and with -v. hub ls and hub info show the verdict later.
 
-            With a PROMPT: does what the model is for, once. A model for texts prints the text as it is generated; if the model has a chat template, the \
-            prompt is the user's message in it, and --raw takes it as it is. Others print a translation, by --to; a vector; the \
-            labels of a text, or of its tokens; or the words that fit where the prompt has a mask, written as the model \
-            writes it, or as [MASK] or <mask>. A model that labels or embeds pictures takes one by \
-            --attach, without a PROMPT; for a picture with a PROMPT take hub chat --provider. hub chat, embed, rank, classify and forecast \
-            do the same for more than one input; hub tokenize and hub eval look at a model's tokens and its predictions.
+            With a PROMPT, the model does once what it is for. A model for texts prints the text as it is generated. If it has \
+            a chat template, the prompt is the user's message in it; --raw takes the prompt as it is. Other models print a \
+            translation (--to), a vector, the labels of a text or of its tokens, or the words that fit where the prompt has a \
+            mask, written as the model writes it, or as [MASK] or <mask>. A model that labels or embeds pictures takes one \
+            by --attach, without a PROMPT; for a picture with a PROMPT use hub chat --provider. hub chat, embed, rank, \
+            classify and forecast take more than one input; hub tokenize and hub eval look at tokens and predictions.
 
-            With --chat and no PROMPT: a conversation on the terminal.
+            With --chat and no PROMPT, it is a conversation on the terminal.
 
-            A model that is not cached is downloaded first, after its size and a yes (--yes in scripts). If its file names \
+            A model that is not cached is downloaded first: hub shows its size and asks (--yes in scripts). If its file names \
             and config.json show that hub cannot run it, or that it needs more memory than there is, nothing is \
-            downloaded, and the message says what runs it. A folder on this machine is used as it is.
+            downloaded, and the message names a program that runs it. A folder on this machine is used as it is.
 
-            With --provider hf and no PROMPT: the smoke test of a remote model, which answers one short question. It \
-            measures the time to the first token and the speed, and tells the price if it is known. hub chat and hub \
-            embed work with such a model.
+            With --provider hf and no PROMPT, the smoke test asks a remote model one short question. It measures the time to \
+            the first token and the speed, and shows the price if it is known. hub chat and hub embed use such a model.
 
             The exit code is 1 if the smoke test ran and the model does not work; 7 if the model is damaged, fails --check \
             or is not supported; 6 if there is too little memory.

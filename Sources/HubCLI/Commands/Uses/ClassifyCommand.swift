@@ -6,10 +6,10 @@ enum ClassifyCommand {
     static let command = Command(
         name: "classify", doc: "label a text or pictures",
         detail: """
-            The labels of TEXT, or of each picture of --attach, the likeliest first. A model for tokens gives each token its \
-            label. Labels of your own, by --labels, are tried on a text by a model for natural language inference, and on \
-            pictures by one with vectors of pictures and texts, such as CLIP and SigLIP. hub help references says what MODEL \
-            can be.
+            Prints the labels of TEXT, or of each picture of --attach, the likeliest first. A model for tokens gives each \
+            token its label. Labels of your own, by --labels, are tried on a text by a model for natural language inference, \
+            and on pictures by a model with vectors of pictures and texts, such as CLIP and SigLIP. hub help references says \
+            what MODEL can be.
             """,
         operands: [Operand("MODEL", .one, .modelOrFolder), Operand("TEXT", .optional, .text)],
         flags: [

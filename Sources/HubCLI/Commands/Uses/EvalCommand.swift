@@ -7,8 +7,8 @@ enum EvalCommand {
     static let command = Command(
         name: "eval", doc: "measure how well a model predicts a text: its perplexity",
         detail: """
-            Runs the beginning token and 256 tokens of the text at a time, scores all of them, and takes the mean: the lower \
-            the perplexity, the better. The same text compares quantizations of one model.
+            Prints the perplexity of the text: the lower, the better. To compare quantizations of one model, use the same \
+            text. The text is read in pieces of 256 tokens, each after the beginning token; all tokens are scored.
             """,
         operands: [Operand("MODEL", .one, .modelOrFolder), Operand("FILE", .one, .file)],
         flags: [tokens.flag, InputFlags.gguf.flag] + GenerationFlags.computing + [SharedFlags.yes.flag],

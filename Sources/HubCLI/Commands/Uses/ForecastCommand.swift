@@ -5,9 +5,9 @@ enum ForecastCommand {
     static let command = Command(
         name: "forecast", doc: "forecast a series of numbers",
         detail: """
-            Reads the numbers of a CSV file: the latest value is last, and values are at even distances of time. A file with \
+            Reads the numbers of a CSV file: the latest value is last, and the values are at equal intervals. A file with \
             several columns of numbers needs --column. Empty cells, NaN and NA are missing values. Shows the median and a \
-            range for each value to come; --json has all of them.
+            range for each value to come; --json has every value.
             """,
         operands: [Operand("MODEL", .one, .modelOrFolder), Operand("FILE.csv", .one, .file)],
         flags: [TryCommand.column.flag, TryCommand.horizon.flag, GenerationFlags.seed.flag]

@@ -5,8 +5,8 @@ enum TokenizeCommand {
     static let command = Command(
         name: "tokenize", doc: "show the tokens of texts, or a conversation as the model reads it",
         detail: """
-            Shows the ids of each text's tokens, on a terminal each beside its piece of the text. With --render, a conversation as the chat template writes it. Neither needs \
-            the weights of the model.
+            Prints the ids of each text's tokens; on a terminal each id stands beside its piece of the text. With --render, \
+            prints a conversation as the chat template writes it. Neither needs the weights of the model.
             """,
         operands: [Operand("MODEL", .one, .modelOrFolder), Operand("TEXT", .any, .text)],
         flags: [

@@ -18,7 +18,7 @@ enum VerifyCommand {
         detail: """
             Reads the cache, or the models, revisions, files and folders of --local-dir that are named, and compares every \
             file with its digest. It reports files that differ, are truncated, are missing, are broken links, or do not \
-            belong there. Files that were right are not read again until they change.
+            belong there. Files that passed are not read again until they change.
 
             A file counts as missing only if a pull selected it, whether that pull finished or was cut off. Files that were left out by globs, \
             --format or --quant count as not downloaded. So do absent files of a model that another program fetched. But a \

@@ -15,8 +15,8 @@ enum WarmCommand {
             a second run takes no time. It downloads nothing.
 
             With --wait it ends when everything is in memory: for init containers, which run before the program that \
-            serves the model. The system may drop pages again when memory is needed; a model that is larger than the memory \
-            is warned about.
+            serves the model. The system may drop pages again when memory is needed; hub warns if the model is larger than the \
+            memory.
 
             REF:Q4_K_M reads one quantization and the files that it needs, REF:FILE one file; globs and folders work too. Linux \
             does not say which parts of another user's files are in memory: --wait reads them all.
