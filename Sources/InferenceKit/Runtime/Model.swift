@@ -266,7 +266,7 @@ final class Model: Sendable {
         }
         func copy(_ row: Int) {
             out.update(from: w.hidden.start + row * width, count: width)
-            finalNorm?.apply(out, rows: 1, w.team, into: out)
+            if description.head?.rows != .meanOfSquares { finalNorm?.apply(out, rows: 1, w.team, into: out) }
         }
         guard rows.count > 1 else { return copy(rows.lowerBound) }
         var sums = [Double](repeating: 0, count: width)

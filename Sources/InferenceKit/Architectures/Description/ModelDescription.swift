@@ -148,7 +148,7 @@ struct ModelDescription: Sendable, Hashable {
         /// Which rows of a text it takes.
         enum Rows: Sendable, Hashable {
             case each, first, mean, last
-            /// The mean of the rows of squares of a picture.
+            /// The mean of the rows of squares of a picture, before the last norm.
             case meanOfSquares
             /// A learned query attends to all.
             case attended(AttentionPooling)
