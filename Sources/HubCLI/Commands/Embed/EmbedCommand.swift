@@ -6,14 +6,9 @@ enum EmbedCommand {
     static let command = Command(
         name: "embed", doc: "turn texts or pictures into vectors",
         detail: """
-<<<<<<< HEAD
-            Each TEXT, and each text of --texts, becomes a vector, in their order; with a model that sees each picture of \
-            --attach, on this machine. A model with vectors of pictures and texts, such as CLIP and SigLIP, takes both: their \
-            vectors are in one space. --quiet prints one a line, --json all of their numbers.
-=======
-            Prints a vector for each TEXT, or for each text of --texts, in their order. A model for pictures takes those of \
-            --attach, on this machine only. --quiet prints one vector a line, --json all of their numbers.
->>>>>>> bfa5d7ce773ada116e32e165a533029df6ae6f1b
+            Prints a vector for each TEXT, for each text of --texts and for each picture of --attach, in this order. Pictures are \
+            computed on this machine only. A model with vectors of pictures and texts, such as CLIP and SigLIP, takes both: \
+            their vectors are in one space. --quiet prints one vector a line, --json all of their numbers.
 
             hub help references says what MODEL can be. By default this machine answers if the model is cached and fits, else, if you \
             agree on a terminal, the Hub's inference providers. Long lists go to a provider in batches.
