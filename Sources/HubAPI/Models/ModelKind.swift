@@ -30,7 +30,8 @@ package struct ModelKind: Sendable {
         case ModelTask.textGeneration.rawValue:
             ["completion"] + (abilities?.callsTools == true ? ["tools"] : [])
                 + (abilities?.reasons == true ? ["thinking"] : [])
-        case ModelTask.embedding.rawValue: ["embedding"]
+        // Of a model with vectors of pictures and texts, the API takes texts.
+        case ModelTask.embedding.rawValue, ModelTask.zeroShotImages.rawValue: ["embedding"]
         default: []
         }
     }

@@ -27,6 +27,11 @@ extension ModelTask {
         case .textGeneration: ["hub chat \(ShellQuoting.word(model))"]
         case .embedding:
             ["hub embed \(ShellQuoting.word(model)) 'A ship at sea'", example(model, mask: nil)]
+        case .zeroShotImages:
+            [
+                example(model, mask: nil), "hub rank \(ShellQuoting.word(model)) 'a red car' --attach FILE.jpg",
+                "hub embed \(ShellQuoting.word(model)) 'a red car' --attach FILE.jpg",
+            ]
         default: [example(model, mask: nil)]
         }
     }

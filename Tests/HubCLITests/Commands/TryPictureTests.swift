@@ -1,5 +1,6 @@
 import HubCore
 import HubMedia
+import InferenceKit
 import Support
 import Testing
 
@@ -64,6 +65,7 @@ import Testing
         let file = try picture(width: 3, height: 2)
         try place.write("text.png", Array("no picture".utf8))
         let (seeing, reading) = (try Fixtures.path("micro/vit"), try Fixtures.path("micro/llama"))
+        let both = try Fixtures.path("micro/clip")
         let refused: [([String], Int32, String)] = [
             (["try", seeing, "hello"], 2, "vit reads pictures, and no text"),
             (
@@ -84,7 +86,18 @@ import Testing
             ),
             (["embed", seeing, "text"], 7, "the model reads pictures and no text"),
             (["embed", reading, "--attach", file], 7, "llama reads no pictures"),
-            (["embed", seeing, "text", "--attach", file], 2, "no vectors in one space"),
+            (["embed", seeing, "text", "--attach", file], 2, "vit reads pictures, and no text"),
+            (["classify", seeing, "--attach", file, "--labels", "a,b"], 7, "it takes no labels"),
+            (["rank", seeing, "a cat", "--attach", file], 7, "it takes no query"),
+            (["rank", reading, "a cat", "--attach", file], 7, "llama reads no pictures"),
+            (["rank", both, "a cat", "a dog", "--attach", file], 2, "texts and pictures are not ranked together"),
+            (["classify", both, "--attach", file], 2, "clip has no labels of its own"),
+            (["classify", both, "a text"], 7, "clip turns texts into vectors"),
+            (
+                ["classify", both, "--attach", file, "--labels", "a,b", "--label-template", "a photo"], 2,
+                "the template has no {}"
+            ),
+            (["try", both, "--attach", file, "--label-template", "{}"], 2, "--label-template needs --labels"),
             (["embed", seeing, "--attach", file, "--dimensions", "33"], 2, "this model makes 32"),
         ]
         for (words, status, message) in refused {
@@ -93,9 +106,43 @@ import Testing
         }
     }
 
+    /// CLIP: labels of one's own, the nearest picture, vectors in one space.
+    @Test func textsAndPicturesAreInOneSpace() async throws {
+        let model = try Fixtures.path("micro/clip")
+        let (one, two) = (try picture(width: 32, height: 32), try picture(width: 48, height: 32, "two.png"))
+        let pictures = ["--attach", one, "--attach", two]
+        let golden = try Fixtures.json("goldens/contrastive-clip.json")
+        let texts = golden["texts"]?.array?.compactMap(\.string) ?? []
+        let arguments = ["classify", model, "--attach", one, "--exact", "--label-template", "{}", "--labels"]
+        // Labels have no commas.
+        let plain = texts.indices.filter { !texts[$0].contains(",") }
+        let labels = try #require(
+            try await stage.run(
+                arguments + [plain.map { texts[$0] }.joined(separator: ","), "--json"]
+            ).document()["labels"]?.array)
+        let logits = plain.compactMap { place in labels.first { $0["label"]?.string == texts[place] }?["logit"] }
+        let expected = golden["logits"]?.array?.first?.array
+        #expect(plain.count > 1 && isNear(logits, expected.map { all in plain.map { all[$0] } }, within: 1e-4))
+        #expect(abs(labels.compactMap { $0["score"]?.double }.reduce(0, +) - 1) < 1e-9)
+
+        let vectors = try await stage.run(["embed", model, "a king", "--exact", "--json"] + pictures).document()
+        let all = try #require(vectors["embeddings"]?.array?.map { EmbeddingResult(vector: $0.floats) })
+        #expect(all.count == 3)
+        let ranked = try await stage.run(["rank", model, "a king", "--exact", "--json"] + pictures).document()
+        let ranking = try #require(ranked["ranking"]?.array ?? ranked["results"]?.array)
+        let scores = ranking.sorted { ($0["index"]?.int ?? 0) < ($1["index"]?.int ?? 0) }.compactMap { $0["score"] }
+        let cosines = all.dropFirst().map { JSON.double(all[0].cosineSimilarity(to: $0) ?? 0) }
+        #expect(isNear(scores, cosines, within: 1e-6))
+        #expect(try await stage.run(["rank", model, "a king", "-q"] + pictures).output.contains("two.png"))
+    }
+
     @Test func theSmokeTestCountsPictures() async throws {
         let result = try await stage.run(["try", Fixtures.path("micro/vit")])
         #expect(result.status == 0 && result.output.contains(" pictures/s"), "\(result.output)\(result.error)")
         #expect(!result.output.contains("tokenizer"))
     }
+}
+
+extension JSON {
+    fileprivate var floats: [Float] { array?.compactMap(\.double).map { Float($0) } ?? [] }
 }
