@@ -147,6 +147,36 @@ import Testing
         }
     }
 
+    /// A picture that takes all rows; of two sides, a text beside it that takes all positions.
+    @Test(arguments: TowerGoldenTests.names + ContrastiveGoldenTests.both)
+    func soItIsOfModelsThatSee(name: String) throws {
+        let reading = try FolderReading(Fixtures.path("micro/\(name)"))
+        let model = try PictureModel(reading, options: ModelOptions(threads: 1))
+        let texts = model.texts?.model
+        let use = try #require(
+            reading.memory.use(context: model.computation.context, format: model.computation.cacheFormat))
+        let read = model.computation.model.weightsBytes + (texts?.model.weightsBytes ?? 0)
+        #expect(isNear(use.weights, read), "\(use.weights) of weights, \(read) were read")
+        var run = EncoderRun(model.computation, model.computation.workspace())
+        let input = try model.input(TowerGoldenTests.picture(width: 32, height: 32))
+        let full = EncoderInput(
+            input.rows + Array(repeating: input.rows.last!, count: model.computation.context - input.count),
+            positions: nil)
+        try run.rows([full], isCancelled: { false }) { _, _ in }
+        var cache = run.caches.reduce(0) { $0 + $1.keys.mostBytes }
+        if let texts {
+            var read = EncoderRun(
+                texts.computation,
+                Workspace(texts.model.description, team: texts.team, isExact: texts.isExact))
+            var text = try texts.tokenized("a")
+            text.ids = Array(repeating: 5, count: texts.context - 1) + [texts.tokenizer.ends.first ?? 5]
+            text.types = text.ids.map { _ in 0 }
+            try read.rows([texts.input(text)], isCancelled: { false }) { _, _ in }
+            cache += read.caches.reduce(0) { $0 + $1.keys.mostBytes }
+        }
+        #expect(isNear(use.cache, Int64(cache)), "\(use.cache) of cache, \(cache) were allocated")
+    }
+
     /// The scratch memory has the size that is told before.
     @Test(arguments: fixtures) func aWorkspaceHasTheSizeThatIsTold(fixture: String) throws {
         let d = try FolderReading(Fixtures.path(fixture)).runnable().description.limited(to: 300)

@@ -86,9 +86,9 @@ import Testing
                 #""model_type":"roformer","is_decoder":true,"hidden_size":768,"num_attention_heads":12,"num_hidden_layers":12"#
         ),
         Family(
-            name: "clip", bytes: 0,
+            name: "chinese_clip", bytes: 0,
             config:
-                #""model_type":"clip","text_config":{"model_type":"clip_text_model","hidden_size":512},"vision_config":{}"#,
+                #""model_type":"chinese_clip","text_config":{"model_type":"chinese_clip_text_model","hidden_size":512,"num_hidden_layers":12,"num_attention_heads":8},"vision_config":{}"#,
             layers: 12, heads: 8),
         Family(
             name: "gemma-3-4b", bytes: 278_528,

@@ -153,7 +153,7 @@ public final class PictureModel: Sendable {
     }
 
     /// A picture as rows.
-    private func input(_ picture: Picture) throws(AIError) -> EncoderInput {
+    func input(_ picture: Picture) throws(AIError) -> EncoderInput {
         let made = try processor.process(picture)
         let (rows, columns) = (made.height / pixels.patch, made.width / pixels.patch)
         guard rows > 0, columns > 0 else {
