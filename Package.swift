@@ -143,7 +143,8 @@ let package = Package(
             name: "KernelChecks", dependencies: ["CKernels"], path: "Tests/Portable", sources: ["kernels.c"],
             cSettings: [.define("HUB_NO_MAIN")]),
         .target(
-            name: "Support", dependencies: ["CSupport", "HubCore", "HubServer"], path: "Tests/Support",
+            name: "Support", dependencies: ["CSupport", "HubCore", "HubServer", "ModelFormats"],
+            path: "Tests/Support",
             swiftSettings: swiftSettings),
         // Readers of what others wrote, and the program that scripts/fuzz makes of them.
         .target(

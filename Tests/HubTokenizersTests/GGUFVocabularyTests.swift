@@ -185,6 +185,24 @@ import Testing
         }
     }
 
+    /// A list of ids with numbers that are none, as each type that is no whole number has them.
+    @Test(
+        arguments: [
+            (UInt32(6), GGUFBytes.little(Float(1.5).bitPattern), "1.5"), (7, [1], "true"),
+            (12, GGUFBytes.little(Double(2).bitPattern), "2.0"),
+        ] as [(UInt32, [UInt8], String)])
+    func idsThatAreNoWholeNumbersAreNamed(type: UInt32, value: [UInt8], shown: String) throws {
+        let folder = try TemporaryFolder()
+        let list = GGUFBytes.little(type) + GGUFBytes.little(UInt64(1)) + value
+        let pair = GGUFBytes.pair("tokenizer.ggml.eos_token_ids", 9, list)
+        let file = try Fixtures.bytes("tiny-shakespeare-gguf/model-q4_0.gguf")
+        try folder.write("m.gguf", GGUFBytes.adding([pair], to: file))
+        let gguf = try GGUFFile(folder("m.gguf"))
+        let error = #expect(throws: AIError.self) { try GGUFTokenizerValues(gguf).ends() }
+        #expect(error?.code == .malformedModel)
+        #expect(error?.message.hasSuffix("tokenizer.ggml.eos_token_ids: \(shown) is no whole number") == true)
+    }
+
     @Test func anAddedTokenOfBytePairsIsTextAsItIs() throws {
         let tokenizer = try bytePair([("a", 1), ("÷", 4), ("Ã", 1), ("·", 1)]) { _ in }
         #expect(try tokenizer.encode("a÷") == [0, 1])

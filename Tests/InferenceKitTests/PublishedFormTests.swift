@@ -173,6 +173,64 @@ import Testing
     }
 
     @Test(arguments: [
+        ("micro/llama", "module."), ("micro/llama", "_orig_mod."), ("micro/llama", "module._orig_mod."),
+        ("micro/llama", "_orig_mod.module."), ("micro/llama", "_forward_module."), ("micro/phi", "module."),
+        ("micro/mixtral", "_orig_mod."), ("micro/packed-awq", "module."), ("micro/t5-gated", "module."),
+        ("micro/bert-reranker", "_orig_mod."), ("tiny-shakespeare", "module."),
+    ])
+    func whatAWrapperPutsBeforeAllNamesIsLeftOut(fixture: String, wrapper: String) async throws {
+        let form = Form(
+            fixture: fixture,
+            tensors: { tensors in
+                for index in tensors.indices { tensors[index].name = wrapper + tensors[index].name }
+            })
+        try await Self.sameNumbers(form)
+        let (folder, path) = (try Self.folder(form), try Fixtures.path(fixture))
+        let (found, plain) = (
+            try await ModelInspection.inspect(folder: folder.path), try await ModelInspection.inspect(folder: path)
+        )
+        #expect(found.isSupported && found.memoryBytes() == plain.memoryBytes())
+        let warned = try #require(try await ModelCheck.run(folder.path).findings.first { $0.check == "tensors" })
+        #expect(warned.status == .warn && warned.tensor?.hasPrefix(wrapper) == true)
+        #expect(warned.detail == "all names begin with \"\(wrapper)\", which hub leaves out; transformers does not")
+    }
+
+    /// The index has the names as the files have them.
+    @Test func anIndexOfWrappedNamesAgreesWithItsFile() async throws {
+        let form = Form(
+            fixture: "micro/llama",
+            tensors: { tensors in
+                for index in tensors.indices { tensors[index].name = "module." + tensors[index].name }
+            })
+        let folder = try Self.folder(form)
+        let file = "model-00001-of-00001.safetensors"
+        try FileSystem.rename(folder("model.safetensors"), to: folder(file))
+        let map = try SafetensorsHeader(file: folder(file)).tensors.map { (key: $0.name, value: JSON.string(file)) }
+        let index = "model.safetensors.index.json"
+        try folder.write(index, .object(["weight_map": .object(JSONObject(map))]))
+        let check = try await ModelCheck.run(folder.path)
+        #expect(check.verdict == .warn && check.findings.map(\.check) == ["tensors"], "\(check.findings)")
+        try folder.write(
+            index, .object(["weight_map": .object(JSONObject(map.filter { !$0.key.hasSuffix("head.weight") }))]))
+        let less = try await ModelCheck.run(folder.path).findings
+        #expect(less.first?.tensor == "module.lm_head.weight", "\(less)")
+    }
+
+    /// The name of the head would be the model's without it; the value head's was never in the wrapper.
+    @Test func aWrapperThatOneNameLacksStays() async throws {
+        let form = Form(
+            fixture: "micro/llama",
+            tensors: { tensors in
+                for index in tensors.indices { tensors[index].name = "module." + tensors[index].name }
+                tensors.append(Self.tensor("v_head.summary.weight", [4], 0.5))
+            })
+        let folder = try Self.folder(form)
+        let error = try await thrown { try await LanguageModel.open(folder: folder.path) }
+        #expect(error.message.contains("lm_head.weight"), "\(error.message)")
+        #expect(try await ModelCheck.run(folder.path).findings.allSatisfy { $0.status != .warn })
+    }
+
+    @Test(arguments: [
         // AutoGPTQ's biases of zeros.
         ("micro/packed-gptq", ["q_proj", "o_proj"].map { "model.layers.0.self_attn.\($0).bias" }, 96),
         // ColossalAI's tables.

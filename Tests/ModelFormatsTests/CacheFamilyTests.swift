@@ -229,13 +229,7 @@ import Testing
         let sizes = ["embedding_length": 64, "block_count": 12, "attention.head_count": 4]
         var file = GGUFBytes(architecture, sizes.merging(counts) { $1 }, lists: lists)
         file.pairs += others
-        let bytes = file.bytes
-        let reading = try bytes.withUnsafeBytes { buffer in
-            Result { () throws(AIError) in try GGUFHeader.read(buffer, fileSize: Int64(bytes.count), path: "m.gguf")
-            }
-        }.get()
-        guard case .header(let header) = reading else { throw AIError(.malformedModel, "the header is cut short") }
-        return try ModelConfiguration(header, path: "m.gguf")
+        return try ModelConfiguration(file.header(), path: "m.gguf")
     }
 
     @Test func theCacheOfAGGUFFileIsToldRight() throws {

@@ -9,13 +9,7 @@ import Testing
     private func faults(_ pairs: [[UInt8]]) throws -> [String] {
         var file = GGUFBytes("llama", ["embedding_length": 64, "block_count": 2, "attention.head_count": 4])
         file.pairs += pairs
-        let bytes = file.bytes
-        let reading = try bytes.withUnsafeBytes { buffer in
-            Result { () throws(AIError) in try GGUFHeader.read(buffer, fileSize: Int64(bytes.count), path: "m.gguf")
-            }
-        }.get()
-        guard case .header(let header) = reading else { throw AIError(.malformedModel, "the header is cut short") }
-        return try ModelConfiguration(header, path: "m.gguf").faults
+        return try ModelConfiguration(file.header(), path: "m.gguf").faults
     }
 
     @Test(arguments: [
@@ -25,6 +19,12 @@ import Testing
     ]) func aTextIsNoNumber(key: String) throws {
         let faults = try faults([GGUFBytes.pair(key, 8, GGUFBytes.text("10000"))])
         #expect(faults.contains { $0.contains(key) && $0.contains("wrong type") }, "\(faults)")
+    }
+
+    /// It is a setting, and counts in the scaling.
+    @Test func whatIsReadTwiceIsNamedOnce() throws {
+        let key = "llama.rope.scaling.yarn_log_multiplier"
+        #expect(try faults([GGUFBytes.pair(key, 8, GGUFBytes.text("0.1"))]) == ["\(key) has the wrong type"])
     }
 
     @Test func listsAndNumbersThatFitNowhereAreNamed() throws {

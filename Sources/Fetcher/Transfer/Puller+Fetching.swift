@@ -56,7 +56,7 @@ extension Puller {
         await session.run()
         let outcomes = Dictionary(uniqueKeysWithValues: jobs.map { ($0.index, $0.outcomes.withLock(\.self)) })
         var results = await Blocking.run {
-            plans.indices.map { finish(plans[$0], prepared[$0], outcomes[$0] ?? []) }
+            finish(plans) { finish(plans[$0], prepared[$0], outcomes[$0] ?? []) }
         }
         uses = []
         results = await Blocking.run { [results] in results.map(abandoningNothing) }
@@ -125,6 +125,28 @@ extension Puller {
         try FileSystem.createDirectories(plan.folder.snapshot(plan.commit))
         try plan.folder.writeTree(plan.tree)
         return try links.areSupported(in: plan.folder.blobs)
+    }
+
+    /// Plans whose flushes are under way at a time.
+    private static let lanes = 8
+
+    /// The result of each plan, several at a time: a flush waits for the disk, which takes those of several threads
+    /// together. Each plan keeps its order, its ref last. Those of one repository go one after the other, for the last one's
+    /// ref counts.
+    private func finish(_ plans: [PullPlan], _ result: (Int) -> Result) -> [Result] {
+        let groups = Array(Dictionary(grouping: plans.indices) { plans[$0].folder }.values)
+        let results = Lock<[Int: Result]>([:])
+        let lanes = min(Self.lanes, groups.count)
+        Parallel.perform(lanes, on: .blocking) { lane in
+            for group in stride(from: lane, to: groups.count, by: lanes) {
+                for index in groups[group] {
+                    let one = result(index)
+                    results.withLock { $0[index] = one }
+                }
+            }
+        }
+        let all = results.withLock(\.self)
+        return plans.indices.map { all[$0]! }
     }
 
     /// The result of a plan, after its last step on disk.

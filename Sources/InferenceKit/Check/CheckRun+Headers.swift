@@ -167,15 +167,15 @@ extension CheckRun {
         }
         guard let map = index["weight_map"]?.object else { return }
         let listed = Set(map.members.map(\.key))
-        for tensor in weights.tensors where !listed.contains(tensor.name) {
-            let shard = shown(weights.files[tensor.file].path)
+        for tensor in weights.tensors where !listed.contains(weights.storedName(tensor)) {
+            let (stored, shard) = (weights.storedName(tensor), shown(weights.files[tensor.file].path))
             // Transformers treats unlisted tensors as missing and initialises them randomly; buffers it computes
             // itself.
             add(
                 .init(
                     "headers", TensorPart(tensor.name) == .buffer ? .warn : .fail,
-                    "\(name) does not list tensor \"\(tensor.name)\", which \(shard) holds",
-                    file: name, tensor: tensor.name, expected: shard, found: "nothing"))
+                    "\(name) does not list tensor \"\(stored)\", which \(shard) holds",
+                    file: name, tensor: stored, expected: shard, found: "nothing"))
         }
     }
 

@@ -41,6 +41,7 @@ extension CheckRun {
             let file = shown(weights.files[weights.tensors[fault.weights].file].path)
             add(.init("tensors", .fail, Self.labelled(part.label, fault.detail), file: file, tensor: fault.tensor))
         }
+        if !weights.wrapper.isEmpty { warnWrapped(part) }
         if configuration.quantization == nil { checkUnsaidPacking(grouped, part, shown(configuration.path)) }
         var known: [String: ModelTensor] = [:]
         for tensor in grouped { known[TensorList.plain(tensor.name)] = tensor }
@@ -71,6 +72,21 @@ extension CheckRun {
                 + (unused.isEmpty ? "" : "; \(unused.count) that \(unused.count == 1 ? "is" : "are") not used"),
             true
         )
+    }
+
+    /// Reports names that hub reads without what stands before them. Transformers takes them as they are: none of them is
+    /// the model's, so it would initialise all tensors randomly.
+    private mutating func warnWrapped(_ part: CheckedWeights) {
+        let weights = part.weights
+        guard let first = weights.tensors.map(\.name).min() else { return }
+        add(
+            .init(
+                "tensors", .warn,
+                Self.labelled(
+                    part.label,
+                    "all names begin with \"\(weights.wrapper)\", which hub leaves out; transformers does not"),
+                file: shown(weights.files[0].path), tensor: weights.wrapper + first, expected: first,
+                found: weights.wrapper + first))
     }
 
     /// Reports packed weights that the configuration does not declare: loaders would read them as plain numbers.

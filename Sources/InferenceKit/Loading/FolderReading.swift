@@ -96,10 +96,9 @@ struct FolderReading: Sendable {
     }
 
     /// Refuses bidirectional models that generate. Embedding models are often saved under the class that they were trained
-    /// from; they have a modules.json, or in a GGUF file a kind of pooling.
+    /// from; their files say how texts become vectors.
     private static func directions(_ sources: ModelSources) -> [RunObstacle] {
-        guard let configuration = sources.configuration, !sources.hasModules,
-            configuration.settings["pooling_type"] == nil || !configuration.isGGUF,
+        guard let configuration = sources.configuration, !sources.makesVectors,
             let d = try? Architectures.of(configuration)?.describe(configuration, stored: nil).description,
             d.generatesFromBothSides
         else { return [] }

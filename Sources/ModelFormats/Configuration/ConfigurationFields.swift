@@ -5,6 +5,9 @@ package final class FaultList {
     package var faults: [String] = []
 
     package init() {}
+
+    /// Records a fault, once.
+    func note(_ fault: String) { if !faults.contains(fault) { faults.append(fault) } }
 }
 
 /// Typed access to a configuration's members: absent and null are nil; the wrong type is an error, or recorded and nil.

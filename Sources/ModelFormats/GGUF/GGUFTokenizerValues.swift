@@ -31,8 +31,18 @@ package struct GGUFTokenizerValues {
 
     /// The ids of the tokens that end a text besides `eos_token_id`: those that end a turn, a message, or a file in a
     /// prompt of several files, and those that Ollama's converter lists. They may lie outside of the vocabulary.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for what is no whole number.
     package func ends() throws(AIError) -> [Int] {
-        let listed = try numbers("eos_token_ids").compactMap { $0.int.flatMap(Int.init(exactly:)) }
+        let key = "eos_token_ids"
+        var listed: [Int] = []
+        for value in try numbers(key) {
+            guard value.isWhole else {
+                let shown = value.double.map { "\($0)" } ?? value.bool.map { "\($0)" } ?? "an element"
+                throw .malformed(file.file.path, "tokenizer.ggml.\(key): \(shown) is no whole number")
+            }
+            if let id = value.int.flatMap(Int.init(exactly:)) { listed.append(id) }
+        }
         var ids: [Int] = []
         for key in ["eot", "eom", "fim_pad", "fim_rep", "fim_sep"] {
             if let id = try id(key) { ids.append(id) }

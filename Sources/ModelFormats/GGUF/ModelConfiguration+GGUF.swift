@@ -81,7 +81,8 @@ extension ModelConfiguration {
         func read<Value>(_ key: String, _ reader: (GGUFValue) -> Value?) -> Value? {
             guard let value = header["\(architecture).rope.scaling.\(key)"] else { return nil }
             let found = reader(value)
-            if found == nil { noted.faults.append("\(architecture).rope.scaling.\(key) has the wrong type") }
+            // One of them is also a setting beside rope_scaling, and was noted there.
+            if found == nil { noted.note("\(architecture).rope.scaling.\(key) has the wrong type") }
             return found
         }
         var members: [(key: String, value: JSON)] = []

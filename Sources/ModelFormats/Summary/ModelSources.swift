@@ -33,8 +33,13 @@ package struct ModelSources: Sendable {
     package var license: String?
     /// Why there is no tokenizer that can be used; nil for none or where that is not known.
     package var tokenizerFault: RunObstacle?
-    /// Whether it has the modules of sentence-transformers, as models for vectors do.
-    package private(set) var hasModules = false
+    /// Whether it has the modules of sentence-transformers.
+    private var hasModules = false
+    /// Whether its files say how texts become vectors: modules, or in a GGUF file a kind of pooling.
+    package var makesVectors: Bool {
+        guard let configuration, configuration.isGGUF else { return hasModules }
+        return hasModules || configuration.settings["pooling_type"] != nil
+    }
     /// Whether it has the settings of PEFT, of weights that change another model's.
     package private(set) var isAdapter = false
 

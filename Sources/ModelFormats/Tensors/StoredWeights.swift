@@ -2,6 +2,7 @@ import HubCore
 
 /// One tensor as it is stored, whatever the format.
 package struct StoredTensor: Sendable, Hashable {
+    /// Without ``StoredWeights/wrapper``.
     package let name: String
     /// `BF16`, `Q4_K`, …
     package let type: String
@@ -33,16 +34,21 @@ package struct StoredWeights: Sendable {
 
     package let files: [File]
     package let tensors: [StoredTensor]
+    /// What stands before the names of all tensors in the files, and is left out here: PyTorch's wrappers.
+    package let wrapper: String
 
     package init(_ folder: SafetensorsFolder) { self.init(safetensors: folder.shards) }
 
     /// Also for files without an index.
     package init(safetensors shards: [SafetensorsFolder.Shard]) {
         files = shards.map { File(path: $0.path, size: $0.fileSize, format: .safetensors) }
+        let wrapper = WrappedNames.prefix(shards.flatMap { $0.header.tensors.map(\.name) })
+        self.wrapper = wrapper
         tensors = shards.enumerated().flatMap { index, shard in
             shard.header.tensors.map { tensor in
                 StoredTensor(
-                    name: tensor.name, type: tensor.dataType.rawValue, shape: tensor.shape,
+                    name: Self.name(tensor.name, without: wrapper), type: tensor.dataType.rawValue,
+                    shape: tensor.shape,
                     elementCount: tensor.elementCount, byteCount: tensor.byteRange.count,
                     offset: tensor.byteRange.lowerBound, file: index)
             }
@@ -53,6 +59,7 @@ package struct StoredWeights: Sendable {
         files = model.shards.map {
             File(path: $0.path, size: $0.fileSize, format: .gguf, ends: $0.header.ends)
         }
+        wrapper = ""
         tensors = model.shards.enumerated().flatMap { index, shard in
             shard.header.tensors.map { tensor in
                 StoredTensor(
@@ -65,19 +72,28 @@ package struct StoredWeights: Sendable {
 
     package init(_ checkpoints: [TorchFile]) {
         files = checkpoints.map { File(path: $0.path, size: $0.fileSize, format: .pickle) }
+        let wrapper = WrappedNames.prefix(checkpoints.flatMap { $0.tensors.map(\.name) })
+        self.wrapper = wrapper
         var places = checkpoints.map { _ in Set<Range<Int>>() }
         tensors = checkpoints.enumerated().flatMap { index, file in
             file.tensors.map { tensor in
                 let bits = TensorDataType(rawValue: tensor.dataType)?.bits ?? 8
                 let (all, overflow) = tensor.elementCount.multipliedReportingOverflow(by: bits)
                 return StoredTensor(
-                    name: tensor.name, type: tensor.dataType, shape: tensor.shape,
+                    name: Self.name(tensor.name, without: wrapper), type: tensor.dataType, shape: tensor.shape,
                     elementCount: tensor.elementCount,
                     byteCount: overflow ? .max : all / 8, offset: tensor.byteRange?.lowerBound, file: index,
                     isTransposed: tensor.isTransposed,
                     isTied: tensor.byteRange.map { !$0.isEmpty && !places[index].insert($0).inserted } ?? false)
             }
         }
+    }
+
+    /// The name as the file has it.
+    package func storedName(_ tensor: StoredTensor) -> String { wrapper + tensor.name }
+
+    private static func name(_ stored: String, without wrapper: String) -> String {
+        wrapper.isEmpty ? stored : String(stored.dropFirst(wrapper.count))
     }
 
     /// Bytes of all tensors, tied ones once.

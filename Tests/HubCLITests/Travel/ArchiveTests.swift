@@ -51,6 +51,29 @@ import Testing
         try travel.expectSame()
     }
 
+    /// Several repositories are ended at a time, the revisions of one in the order of the archive.
+    @Test func theLastRevisionOfManyModelsHasTheBranch() async throws {
+        let travel = try TravelStage()
+        let models = (0..<90).map { number -> JSON in
+            let digits = String(number)
+            let commit = String(repeating: "0", count: 40 - digits.utf8.count) + digits
+            return .object([
+                "id": .string("org/m\(number % 30)"), "commit": .string(commit), "ref": "main", "files": .array([]),
+                "tree": .array([]),
+            ])
+        }
+        let manifest: JSON = .object(["hub_export": 1, "models": .array(models)])
+        try FileSystem.createDirectories(travel.path("stick"))
+        try FileSystem.replace(travel.path("stick/hub-export.json"), with: Array(manifest.text().utf8))
+        let imported = try await travel.there("import", "stick")
+        #expect(imported.status == 0 && imported.lines.suffix(90).allSatisfy { $0.contains("/snapshots/") })
+        for number in 0..<30 {
+            let folder = Path.join(travel.cache, "models--org--m\(number)")
+            #expect(try FileSystem.text(Path.join(folder, "refs/main"))?.hasSuffix("0\(number + 60)") == true)
+            #expect(try FileSystem.entries(Path.join(folder, "snapshots"))?.count == 3)
+        }
+    }
+
     @Test func foldersPartsAndPipes() async throws {
         let travel = try TravelStage()
         try await travel.here("pull", "-q", "org/tiny")

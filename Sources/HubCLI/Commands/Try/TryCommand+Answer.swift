@@ -13,9 +13,8 @@ extension TryCommand {
             refuse(message, model, request, report, also: also)
         }
         guard model.tasks.contains(task) else { throw refusal("--task \(task.rawValue) does not fit") }
-        if let tasks = request.tasks, !tasks.contains(task) {
-            throw unsuited(
-                "\(request.command) is not for this model", "text-classification", model, request, report)
+        if let tasks = request.tasks, let usual = tasks.first, !tasks.contains(task) {
+            throw unsuited("\(request.command) is not for this model", usual.rawValue, model, request, report)
         }
         if request.config.translation != nil, !model.translates, model.languages.isEmpty {
             throw unsuited("this model does not translate", "translation", model, request, report)

@@ -26,7 +26,7 @@ extension TryCommand {
         var texts: String?
         /// Texts to rank that were typed.
         var rankedTexts: [String] = []
-        /// The tasks that the command is for; nil for what the model is for.
+        /// The tasks that the command is for, the usual one first; nil for what the model is for.
         var tasks: [ModelTask]?
         /// The text that the others are compared with.
         var similar: String?
