@@ -12,7 +12,9 @@ import Testing
     static let pictures = both + ["clip-vision", "siglip-vision"]
     static let labels = ["clip-labels", "siglip-labels"]
 
-    private static func golden(_ name: String) throws -> JSON { try Fixtures.json("goldens/contrastive-\(name).json") }
+    private static func golden(_ name: String) throws -> JSON {
+        try Fixtures.json("goldens/contrastive-\(name).json")
+    }
 
     private func open(_ name: String, threads: Int? = nil) async throws -> PictureModel {
         try await PictureModel.open(
@@ -72,7 +74,9 @@ import Testing
         let labels = try await model.labels(texts, template: "{}")
         let found = try await model.classify(Self.pictures(golden), as: labels)
         func ordered(_ value: (TextLabel) -> Double) -> [[Float]] {
-            found.map { list in texts.compactMap { text in list.first { $0.label == text }.map { Float(value($0)) } } }
+            found.map { list in
+                texts.compactMap { text in list.first { $0.label == text }.map { Float(value($0)) } }
+            }
         }
         #expect(worst(ordered(\.logit), golden["logits"]) < 1e-4)
         #expect(worst(ordered(\.score), golden["probabilities"]) < 1e-4)

@@ -28,8 +28,7 @@ struct PoolingBlock: Sendable {
         up = try linear(.poolingUp)
         down = try linear(.poolingDown)
         let scale = 1 / Float(width / d.heads).squareRoot()
-        query = SentenceLayers.multiply(try table.numbers(.poolingProbe), try linear(.poolingQuery), team)
-            .array.map { $0 * scale }
+        query = team.multiply(try table.numbers(.poolingProbe), try linear(.poolingQuery)).array.map { $0 * scale }
     }
 
     /// - Parameters:

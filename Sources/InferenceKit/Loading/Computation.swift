@@ -27,7 +27,8 @@ struct Computation: Sendable {
         try reading.checkMemory(options, context: context)
         team = try ComputeTeam(threads: options.threads, kernels: options.kernels)
         (isExact, cacheFormat, self.context) = (options.isExact, options.usedCacheFormat, context)
-        model = try Model(d, names, try TensorSource(weights, reading.configuration?.quantization), team, isTower: isTower)
+        model = try Model(
+            d, names, try TensorSource(weights, reading.configuration?.quantization), team, isTower: isTower)
     }
 
     /// The scratch memory of its steps.

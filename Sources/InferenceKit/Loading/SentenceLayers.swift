@@ -107,7 +107,7 @@ struct SentenceLayers: Sendable {
                 vector = row.array
             case .dense(let linear, let activation, let residual):
                 let input = FloatBuffer(vector)
-                let output = Self.multiply(input, linear, team)
+                let output = team.multiply(input, linear)
                 if let activation {
                     hub_activate(
                         team.team, activation.kernel, output.start, nil, output.count, 1, output.count, output.start
@@ -117,7 +117,7 @@ struct SentenceLayers: Sendable {
                     switch residual {
                     case .none: nil
                     case .input: input
-                    case .projected(let linear): Self.multiply(input, linear, team)
+                    case .projected(let linear): team.multiply(input, linear)
                     }
                 if let residual {
                     withExtendedLifetime(residual) {
@@ -128,30 +128,6 @@ struct SentenceLayers: Sendable {
             }
         }
         return vector
-    }
-
-    /// One row with a matrix, in float32.
-    static func multiply(_ row: FloatBuffer, _ linear: Linear, _ team: ComputeTeam) -> FloatBuffer {
-        let out = FloatBuffer(linear.rows)
-        let packed = UnsafeMutableRawPointer.allocate(byteCount: hub_packed_bytes(1, row.count), alignment: 64)
-        defer { packed.deallocate() }
-        var input = hub_input()
-        input.values = UnsafePointer(row.start)
-        input.stride = row.count
-        input.rows = 1
-        input.columns = row.count
-        input.exact = true
-        input.packed = packed
-        var matrix = linear.parts[0].layout
-        withExtendedLifetime((row, linear)) {
-            withUnsafePointer(to: &matrix) { matrix in
-                var product = hub_product(
-                    matrix: matrix, bias: linear.bias.map { UnsafePointer($0.start) }, out: out.start,
-                    stride: out.count)
-                hub_multiply(team.team, &input, &product, 1)
-            }
-        }
-        return out
     }
 
     /// A vector of the same direction and length 1.

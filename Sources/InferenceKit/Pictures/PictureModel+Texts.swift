@@ -31,10 +31,11 @@ extension PictureModel {
     /// - Throws: ``ErrorCode/unsupportedModel`` for a model of pictures alone, and what ``embed(_:normalizes:)`` throws.
     public func classify(_ pictures: [Picture], as labels: TriedLabels) async throws(AIError) -> [[TextLabel]] {
         guard let similarity = computation.model.similarity else { throw noTexts }
+        let scores = similarity.isOfPairs ? LabelScores.sigmoid : .softmax
         return try await embed(pictures).map { picture in
             LanguageModel.labels(
                 labels.names, labels.vectors.map { similarity.logit($0.cosineSimilarity(to: picture) ?? 0) },
-                similarity.scores)
+                scores)
         }
     }
 

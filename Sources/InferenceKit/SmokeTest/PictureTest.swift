@@ -63,7 +63,8 @@ struct PictureTest {
         let length = try await model.embed([Self.samples[0]])[0].dimensions
         guard vectors.allSatisfy({ $0.count == length }) else {
             throw AIError(
-                .generationFailed, "vectors of texts have \(vectors[0].count) numbers, and those of pictures \(length)")
+                .generationFailed,
+                "vectors of texts have \(vectors[0].count) numbers, and those of pictures \(length)")
         }
         log.pass("\(texts.count) different texts, vectors in one space with those of pictures")
     }

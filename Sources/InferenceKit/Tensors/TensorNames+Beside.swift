@@ -2,7 +2,8 @@
 extension TensorNames {
     /// The first parts of the model's names, without its prefix.
     private var roots: Set<String> {
-        let own = stems.filter { !outside.contains($0.key) }.values + [layer] + heads + encoders.map(\.prefix)
+        let own =
+            stems.filter { !outside.contains($0.key) }.values + [layer] + heads + encoders.map(\.prefix)
             + towers.map(\.prefix)
         return Set(own.map(Self.root))
     }

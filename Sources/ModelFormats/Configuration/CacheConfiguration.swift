@@ -80,7 +80,8 @@ extension ConfigurationFields {
         if keys.contains(where: has) { return self }
         // Where CLIP's first files say it twice, the defaults and what is said here count.
         let part = try object(
-            "text_config_dict", "text_config", "llm_config", "language_config", "text_model_config", "thinker_config")
+            "text_config_dict", "text_config", "llm_config", "language_config", "text_model_config",
+            "thinker_config")
         let usual = optionalText("model_type").map { $0 + "_text_model" }
         return try (part ?? optionalObject("decoder"))?.withDefaults(of: usual).decoder() ?? self
     }

@@ -174,7 +174,8 @@ struct ConfigurationFields {
     ///
     /// - Parameter usual: the type of a part that does not say its own.
     func withDefaults(of usual: String? = nil) -> ConfigurationFields {
-        guard let type = value("model_type")?.string ?? usual, let defaults = ArchitectureTraits.defaults[type] else {
+        guard let type = value("model_type")?.string ?? usual, let defaults = ArchitectureTraits.defaults[type]
+        else {
             return self
         }
         let absent = defaults.filter { members[$0.key] == nil }.sorted { $0.key < $1.key }

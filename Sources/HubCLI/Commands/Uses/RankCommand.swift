@@ -13,14 +13,16 @@ enum RankCommand {
             Operand("MODEL", .one, .modelOrFolder), Operand("QUERY", .one, .text), Operand("TEXT", .any, .text),
         ],
         flags: [
-            InputFlags.texts.flag, InputFlags.attach.flag, TryCommand.task.flag, InputFlags.promptName.flag, InputFlags.dimensions.flag,
+            InputFlags.texts.flag, InputFlags.attach.flag, TryCommand.task.flag, InputFlags.promptName.flag,
+            InputFlags.dimensions.flag,
             InputFlags.gguf.flag,
         ] + GenerationFlags.computing + [SharedFlags.yes.flag],
         exclusive: [["exact", "fast"], ["attach", "texts"]],
         examples: [
             .init("hub rank ./reranker 'Who wrote Hamlet?' --texts answers.txt", "The best answer first."),
             .init("hub rank org/embedder sea ship loan", "Words, by an embedding model."),
-            .init("hub rank org/clip 'a red car' --attach one.jpg --attach two.jpg", "Pictures, the nearest first."),
+            .init(
+                "hub rank org/clip 'a red car' --attach one.jpg --attach two.jpg", "Pictures, the nearest first."),
         ],
         run: { try await TryCommand.run($0, try request($1)) })
 

@@ -46,7 +46,8 @@ extension Settings {
         pixels.first = []
         pixels.positions = .init(leading: 0)
         var pictures = try vision(pixels, epsilon: 1e-6, activation: .geluTanh)
-        guard flag("vision_use_head") ?? true, let layer = pictures.layers.first, let heads = layer.attention?.heads,
+        guard flag("vision_use_head") ?? true, let layer = pictures.layers.first,
+            let heads = layer.attention?.heads,
             let inner = layer.feedForward
         else { return pictures }
         let pooling = ModelDescription.AttentionPooling(
