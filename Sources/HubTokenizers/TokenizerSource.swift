@@ -18,8 +18,14 @@ package enum TokenizerSource {
     /// - Returns: nil if there is none of them.
     package static func find(_ path: String) throws(AIError) -> TokenizerSource? {
         let file = Path.join(path, "tokenizer.json")
-        if FileSystem.exists(file) { return .file(file) }
-        if let found = try VocabularyFolder(path) { return .vocabulary(folder: path, name: Path.name(found.path)) }
+        let hasFile = FileSystem.exists(file)
+        if hasFile, !TokenizerKind.sentencePieceNames.contains(where: { FileSystem.exists(Path.join(path, $0)) }) {
+            return .file(file)
+        }
+        if let found = try VocabularyFolder(path), !hasFile || found.comesFirst {
+            return .vocabulary(folder: path, name: Path.name(found.path))
+        }
+        if hasFile { return .file(file) }
         for name in TokenizerKind.sentencePieceNames where FileSystem.exists(Path.join(path, name)) {
             return .sentencePiece(folder: path, name: name)
         }

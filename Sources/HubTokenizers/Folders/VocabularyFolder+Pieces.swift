@@ -3,7 +3,7 @@ import ModelFormats
 
 /// A SentencePiece model whose class says how its ids and texts are changed.
 extension VocabularyFolder {
-    /// XLM-RoBERTa, CamemBERT, ALBERT, DeBERTa v2 and mBART.
+    /// XLM-RoBERTa, CamemBERT, ALBERT, DeBERTa v2, mBART and SigLIP.
     func unigram() throws(AIError) -> TokenizerParts {
         let bytes = try TokenizerFile.contents(path) ?? []
         let file = try SentencePieceFile(bytes, path: path)
@@ -67,6 +67,7 @@ extension VocabularyFolder {
         let id: Int
         switch tokenizerClass {
         case .albert: id = 1
+        case .siglip: id = file.unknownID
         case .debertaV2:
             let named = special["unk_token"].flatMap { vocabulary.id(of: $0) }.map(Int.init)
             id = named.flatMap { scores[$0] == 0 ? $0 : nil } ?? file.unknownID
@@ -93,6 +94,15 @@ extension VocabularyFolder {
                     .replace(.expression(spaces), [UInt8(ascii: " ")]), .form(.composed),
                     .strip(left: false, right: true),
                 ]
+        case .siglip:
+            // `SiglipTokenizer.canonicalize_text` of transformers; Python's string.punctuation is ASCII's.
+            let punctuation = try Pattern(##"[!-/:-@\[-`{-~]"##, path: path)
+            let spaces = try Pattern(#"\s+"#, path: path)
+            return (settings.bool("do_lower_case") ?? true ? [.lowercase] : [])
+                + [
+                    .replace(.expression(punctuation), []), .replace(.expression(spaces), [UInt8(ascii: " ")]),
+                    .strip(left: true, right: true),
+                ] + rules
         default: return rules
         }
     }
@@ -114,6 +124,7 @@ extension VocabularyFolder {
         switch tokenizerClass {
         case .albert, .debertaV2: .bert(cls: try id("cls_token", added), sep: try id("sep_token", added))
         case .mBart: PostProcessor(around: [], [try id("eos_token", added), try language(added)])
+        case .siglip: PostProcessor(around: [], [try id("eos_token", added)])
         case .mBart50: PostProcessor(around: [try language(added)], [try id("eos_token", added)])
         default: .roberta(cls: try id("bos_token", added), sep: try id("eos_token", added), nil)
         }

@@ -38,13 +38,16 @@ struct VocabularyFolder {
             case .bert, .distilBert, .mpnet: try wordPiece()
             case .esm: try words()
             case .roberta, .deberta, .gpt2: try bytePairs()
-            case .xlmRoberta, .camembert, .albert, .debertaV2, .mBart, .mBart50: try unigram()
+            case .xlmRoberta, .camembert, .albert, .debertaV2, .mBart, .mBart50, .siglip: try unigram()
             case .marian, .m2m100: try renumbered()
             case .kimi: try ranked()
             }
         parts.take(settings)
         return parts
     }
+
+    /// Whether it is read before a tokenizer.json: transformers' class knows nothing else.
+    var comesFirst: Bool { tokenizerClass == .siglip }
 
     /// The whole vocabulary file.
     func contents(_ path: String) throws(AIError) -> [UInt8] {
@@ -84,7 +87,8 @@ extension TokenizerClass {
         case .bert, .distilBert, .mpnet, .esm: ["vocab.txt"]
         case .roberta, .deberta, .gpt2, .marian, .m2m100: ["vocab.json"]
         case .kimi: ["tiktoken.model"]
-        case .xlmRoberta, .camembert, .albert, .debertaV2, .mBart, .mBart50: TokenizerKind.sentencePieceNames
+        case .xlmRoberta, .camembert, .albert, .debertaV2, .mBart, .mBart50, .siglip:
+            TokenizerKind.sentencePieceNames
         }
     }
 }

@@ -6,6 +6,7 @@ enum TokenizerClass: Sendable {
     case xlmRoberta, camembert, albert, debertaV2
     case marian, m2m100, mBart, mBart50
     case kimi
+    case siglip
 
     /// By the class name without its suffixes.
     init?(name: String) {
@@ -25,7 +26,7 @@ enum TokenizerClass: Sendable {
         "Longformer": .roberta, "Deberta": .deberta, "GPT2": .gpt2, "XLMRoberta": .xlmRoberta,
         "Camembert": .camembert, "Albert": .albert, "DebertaV2": .debertaV2, "Marian": .marian,
         "M2M100": .m2m100, "MBart": .mBart, "MBart50": .mBart50,
-        "TikToken": .kimi,
+        "TikToken": .kimi, "Siglip": .siglip,
     ]
 
     private static let modelTypes: [String: TokenizerClass] = [
@@ -34,7 +35,7 @@ enum TokenizerClass: Sendable {
         "roberta": .roberta, "bart": .roberta, "longformer": .roberta, "deberta": .deberta, "gpt2": .gpt2,
         "opt": .gpt2, "xlm-roberta": .xlmRoberta, "gte": .xlmRoberta, "jina_embeddings_v3": .xlmRoberta,
         "camembert": .camembert, "albert": .albert, "deberta-v2": .debertaV2, "marian": .marian,
-        "m2m_100": .m2m100, "mbart": .mBart, "kimi_k2": .kimi,
+        "m2m_100": .m2m100, "mbart": .mBart, "kimi_k2": .kimi, "siglip": .siglip,
     ]
 
     /// Whether its models take types that tell the texts of a pair apart.
@@ -67,6 +68,7 @@ enum TokenizerClass: Sendable {
         case .gpt2:
             ["unk_token": "<|endoftext|>", "bos_token": "<|endoftext|>", "eos_token": "<|endoftext|>"]
         case .kimi: [:]
+        case .siglip: ["eos_token": "</s>", "unk_token": "<unk>", "pad_token": "</s>"]
         case .marian: ["eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"]
         case .m2m100:
             [

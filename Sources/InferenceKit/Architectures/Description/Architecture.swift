@@ -119,7 +119,8 @@ struct Architecture: Sendable {
     private func isBare(_ stored: Set<String>, _ configuration: ModelConfiguration, _ names: TensorNames) -> Bool {
         let isPlain = stored.contains(names.name(names.firstRole, layer: nil, isBias: false, prefix: ""))
         guard configuration.architectures.isEmpty || isPlain && !names.prefix.isEmpty else { return false }
-        let heads = classes.flatMap(\.outside.values) + [names.stems[.head]].compactMap { $0 }
-        return !stored.contains { name in heads.contains { name.hasPrefix($0 + ".") } }
+        let heads =
+            classes.flatMap(\.outside.values) + [TensorRole.head, .poolingProbe].compactMap { names.stems[$0] }
+        return !stored.contains { name in heads.contains { name == $0 || name.hasPrefix($0 + ".") } }
     }
 }
