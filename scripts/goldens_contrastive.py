@@ -143,6 +143,14 @@ def epsilon(value):
     return change
 
 
+def activated(activation):
+    def change(model):
+        for part in model.modules():
+            if hasattr(part, "activation_fn"):
+                part.activation_fn = activation
+    return change
+
+
 def mask(make):
     """Another mask of attention among the rows of a text; none if `make` gives none."""
     def change(model):
@@ -174,6 +182,7 @@ def pooled(pick):
 def rows(pick):
     """Other rows of a picture for its mean."""
     def change(model):
+        model = model.vision_model
         forward = model.forward
         def other(*arguments, **named):
             out = forward(*arguments, **named)
@@ -199,7 +208,7 @@ QUICK, GELU = QuickGELUActivation(), torch.nn.GELU()
 
 def clip_text(activation, eps):
     return {
-        "activation of texts": text(layers("mlp.activation_fn", activation)),
+        "activation of texts": text(activated(activation)),
         "epsilon of texts": text(epsilon(eps)), "positions of texts": text(zero("position_embedding")),
         "causal mask": text(mask(lambda count: None)), "final norm": text(module("final_layer_norm", Same())),
         "first norm of texts": text(layers("layer_norm1", Same())),
@@ -212,7 +221,7 @@ def clip_text(activation, eps):
 
 def clip_vision(activation, eps):
     return {
-        "activation of pictures": vision(layers("mlp.activation_fn", activation)),
+        "activation of pictures": vision(activated(activation)),
         "epsilon of pictures": vision(epsilon(eps)), "positions of pictures": vision(zero("position_embedding")),
         "order of positions": vision(swapped_positions), "class embedding": vision(zero("class_embedding")),
         "norm before the layers": vision(module("pre_layrnorm", Same())),
@@ -232,7 +241,7 @@ def clip(activation=GELU, eps=1e-5):
 
 
 SIGLIP_TEXT = {
-    "form of the activation of texts": text(layers("mlp.activation_fn", GELU)),
+    "form of the activation of texts": text(activated(GELU)),
     "epsilon of texts": text(epsilon(1e-6)), "positions of texts": text(zero("position_embedding")),
     "no causal mask": text(mask(lambda count: torch.full((count, count), float("-inf")).triu(1)[None, None])),
     "pads are seen": text(without_pads), "last row": text(pooled(lambda side, states: side.head(states[:, 0]))),
@@ -240,7 +249,7 @@ SIGLIP_TEXT = {
     "bias of the head of texts": zero("text_model.head.bias"),
 }
 SIGLIP_VISION = {
-    "form of the activation of pictures": vision(layers("mlp.activation_fn", GELU)),
+    "form of the activation of pictures": vision(activated(GELU)),
     "epsilon of pictures": vision(epsilon(1e-6)), "positions of pictures": vision(zero("position_embedding")),
     "order of positions": vision(swapped_positions), "bias of patches": vision(zero("patch_embedding.bias")),
     "norm after the layers": vision(module("post_layernorm", Same())),
@@ -302,11 +311,26 @@ CLIP_PROCESSOR = {
 }
 SIGLIP_PROCESSOR = {"image_processor_type": "SiglipImageProcessor", "size": {"height": 32, "width": 32}}
 SIGLIP_WORDS = dict(
-    TEXT, **NORM, model_type="siglip_text_model", max_position_embeddings=12, hidden_act="gelu_pytorch_tanh", projection_size=32)
+    TEXT, **NORM, model_type="siglip_text_model", max_position_embeddings=12, hidden_act="gelu_pytorch_tanh",
+    projection_size=32)
 SIGLIP_SIGHT = dict(VISION, **NORM, model_type="siglip_vision_model", hidden_act="gelu_pytorch_tanh")
 
 #: With biases that lie where the two forms of gelu differ most, so that these differ in the outputs.
-SCALES = {"fc1.weight": 0.3, "fc2.weight": 8}
+SCALES = {"fc1.weight": 0.1, "fc2.weight": 8, "patch_embedding": 0.1, "out_proj": 0.3}
+
+# As OpenAI's large model: what has two settings is as `_dict` says, and what `_dict` leaves out as if nothing said it.
+OLD_TEXT = dict(
+    CLIP_TEXT, hidden_act="gelu", num_attention_heads=2, layer_norm_eps=0.1, bos_token_id=0, eos_token_id=2, pad_token_id=1)
+OLD_TEXT_DICT = dict(TEXT, eos_token_id=2, projection_dim=24)
+OLD_VISION = dict(CLIP_VISION, hidden_act="gelu", num_attention_heads=8, layer_norm_eps=0.1)
+OLD_VISION_DICT = dict(VISION, projection_dim=24)
+OLD = {
+    "dict of texts": dict(text_config_dict=None), "dict of pictures": dict(vision_config_dict=None),
+    "what the dict of texts leaves out": dict(text_config=OLD_TEXT | OLD_TEXT_DICT, text_config_dict=None),
+    "what the dict of pictures leaves out": dict(vision_config=OLD_VISION | OLD_VISION_DICT, vision_config_dict=None),
+}
+
+LABELLED = {"bias of the head": zero("classifier.bias")}
 
 MODELS = {
     "clip": Model(
@@ -314,11 +338,50 @@ MODELS = {
             model_type="clip", initializer_factor=1.0, logit_scale_init_value=2.6592, projection_dim=24,
             text_config=CLIP_TEXT, vision_config=CLIP_VISION),
         clip(), tokenizer="clip", processor=CLIP_PROCESSOR),
+    "clip-old": Model(
+        "CLIPModel", dict(
+            model_type="clip", initializer_factor=1.0, logit_scale_init_value=2.6592, projection_dim=24,
+            text_config=OLD_TEXT, text_config_dict=OLD_TEXT_DICT, vision_config=OLD_VISION, vision_config_dict=OLD_VISION_DICT,
+            torch_dtype="float32"),
+        clip(eps=0.1) | OLD, tokenizer="clip", isPickled=True, processor={
+            "crop_size": 32, "do_center_crop": True, "do_rescale": None, "feature_extractor_type": "CLIPFeatureExtractor",
+            "rescale_factor": None, "size": 32,
+        }),
+    # As laion's: few settings. Its pictures are of another size than the model's, which interpolates positions.
+    "clip-gelu": Model(
+        "CLIPModel", dict(
+            model_type="clip", projection_dim=24, text_config=dict(TEXT, hidden_act="gelu", eos_token_id=2),
+            vision_config=dict(VISION, hidden_act="gelu")),
+        clip(QUICK, eps=0.01), tokenizer="clip", size=(32, 48),
+        processor=CLIP_PROCESSOR | {"do_center_crop": False, "size": {"height": 32, "width": 48}}),
+    # With a token behind the end token's, as those that learn a thing's name have it.
+    "clip-text": Model(
+        "CLIPTextModelWithProjection", dict(CLIP_TEXT, vocab_size=VOCABULARY + 1),
+        clip_text(GELU, 1e-5) | {"end token: highest": text(attribute("eos_token_id", 2))},
+        tokenizer="clip-text", texts=[f"a photo of a {TOY} in the night", *TEXTS[1:]]),
+    "clip-vision": Model(
+        "CLIPVisionModelWithProjection", CLIP_VISION, clip_vision(GELU, 1e-5) | CLIP_POOLED, processor=CLIP_PROCESSOR),
+    "clip-labels": Model(
+        "CLIPForImageClassification", dict(
+            LABELS, model_type="clip", projection_dim=24, text_config=dict(model_type="clip_text_model"),
+            vision_config=CLIP_VISION),
+        clip_vision(GELU, 1e-5) | LABELLED | {
+            "no norm after the layers": rows(lambda side, states: side.post_layernorm(states)),
+            "mean without the class": rows(lambda side, states: torch.cat([states[:, :1], states], dim=1)),
+            "mean": rows(lambda side, states: states[:, [0, 0]]),
+        }, processor=CLIP_PROCESSOR),
     "siglip": Model(
         "SiglipModel", dict(
             model_type="siglip", initializer_factor=1.0, text_config=SIGLIP_WORDS, vision_config=SIGLIP_SIGHT),
         SIGLIP_TEXT | SIGLIP_VISION | SIGLIP_POOLED | LOGITS | {"bias of the logits": zero("logit_bias")},
         tokenizer="siglip", texts=SIGLIP_TEXTS, processor=SIGLIP_PROCESSOR, scales=SCALES),
+    "siglip-labels": Model(
+        "SiglipForImageClassification", dict(
+            LABELS, model_type="siglip", text_config=dict(model_type="siglip_text_model"), vision_config=SIGLIP_SIGHT),
+        SIGLIP_VISION | LABELLED | {"mean": rows(lambda side, states: states[:, :1])},
+        processor=SIGLIP_PROCESSOR, scales=SCALES),
+    "siglip-vision": Model(
+        "SiglipVisionModel", SIGLIP_SIGHT, SIGLIP_VISION | SIGLIP_POOLED, processor=SIGLIP_PROCESSOR, scales=SCALES),
 }
 
 
@@ -402,17 +465,19 @@ def make(name, model):
     stored = {key: value.bfloat16() for key, value in stored.items()}
     if model.isPickled:
         (folder / "model.safetensors").unlink()
-        for side, count in (("text", TEXT["max_position_embeddings"]), ("vision", 17)):
+        for side, count in (("text", 16), ("vision", 17)):
             stored[f"{side}_model.embeddings.position_ids"] = torch.arange(count)[None]
         torch.save(stored, folder / "pytorch_model.bin")
     else:
         safetensors.torch.save_file(stored, folder / "model.safetensors", metadata={"format": "pt"})
     (folder / "config.json").write_text(json.dumps(settings, indent=1, sort_keys=True) + "\n")
     if model.processor:
-        (folder / "preprocessor_config.json").write_text(json.dumps({
+        processor = {
             "do_normalize": True, "do_rescale": True, "do_resize": True, "image_mean": [0.5] * 3, "image_std": [0.5] * 3,
             "resample": 3, "rescale_factor": 1 / 255,
-        } | model.processor, indent=1, sort_keys=True) + "\n")
+        } | model.processor
+        processor = {key: value for key, value in processor.items() if value is not None}
+        (folder / "preprocessor_config.json").write_text(json.dumps(processor, indent=1, sort_keys=True) + "\n")
     if model.tokenizer == name:
         TOKENIZERS[name](name)
     elif model.tokenizer:
