@@ -3,7 +3,7 @@ import Support
 
 /// The files that examples name, and the programs that they call.
 enum ExampleFiles {
-    private static let texts = [
+    private static let texts: [String: String] = [
         "answers.txt": "A ship.\nHamlet is a play by Shakespeare.\n",
         "book.json": """
         {"type":"object","required":["title","year"],"properties":{"title":{"type":"string","maxLength":8},\

@@ -20,7 +20,8 @@ struct ExampleNeed: Sendable {
         try! Regex(lines).prefixMatch(in: line) != nil
     }
 
-    static let all = aboutTheCache + copies + locks + archives + conversations + accounts + typed
+    static let all: [ExampleNeed] =
+        [aboutTheCache, copies, locks, archives, conversations, accounts, typed].flatMap(\.self)
 
     // MARK: Models that are not named
 

@@ -120,8 +120,8 @@ final class ExampleWorld: Sendable {
                 "{ \(here(before)); } < /dev/null > ../before 2>&1 || { cat ../before >&2; exit 99; }",
                 (serves ? "exec " : "") + here(line),
             ]
-        let process = try start(
-            script.joined(separator: "\n"), terminal: typed == nil ? nil : .init(columns: 100))
+        let terminal = typed.map { _ in RunningProcess.Terminal(columns: 100) }
+        let process = try start(script.joined(separator: "\n"), terminal: terminal)
         if serves {
             for text in ["stops it\n", "export "] { try await process.wait(forText: text) }
             process.interrupt()
