@@ -52,6 +52,12 @@ package struct GGUFBytes {
         return file[..<16] + little(count + UInt64(added.count) + 1) + pairs + file[24...]
     }
 
+    /// A file with another number in the place of one in its metadata, which must be there.
+    package static func setting(_ key: String, _ number: UInt32, in file: [UInt8]) -> [UInt8] {
+        guard let place = file.firstRange(of: pair(key, 4, [])) else { fatalError("no \(key)") }
+        return file[..<place.upperBound] + little(number) + file[(place.upperBound + 4)...]
+    }
+
     package static func little(_ value: some FixedWidthInteger) -> [UInt8] {
         withUnsafeBytes(of: value.littleEndian, Array.init)
     }

@@ -32,6 +32,21 @@ package struct ModelRepository: Sendable {
     @discardableResult
     package func write(_ name: String, _ text: String) throws -> [UInt8] { try write(name, Array(text.utf8)) }
 
+    /// Copies the files of a folder of Tests/Fixtures, and of the folders in it.
+    package func copy(_ fixture: String, except: Set<String> = []) throws {
+        func walk(_ folder: String, _ prefix: String) throws {
+            for name in try FileSystem.entries(folder) ?? [] where !except.contains(prefix + name) {
+                let place = Path.join(folder, name)
+                if let bytes = try FileSystem.contents(place) {
+                    try write(prefix + name, bytes)
+                } else {
+                    try walk(place, "\(prefix)\(name)/")
+                }
+            }
+        }
+        try walk(Fixtures.path(fixture), "")
+    }
+
     /// Writes a file of bytes that look random and are always the same for the same seed.
     @discardableResult
     package func random(_ name: String, size: Int, seed: UInt64 = 1) throws -> [UInt8] {

@@ -11,54 +11,99 @@ package struct HonestRouter: Sendable {
     package static let png = Base64.bytes(
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")!
 
-    package init() {}
+    /// What each of the models that it serves is for.
+    private let tasks: [String: String]
+    /// Who serves each of them.
+    private let providers: [String]
+
+    package static let usualTasks = [
+        chatModel: "conversational", embedder: "feature-extraction", listener: "automatic-speech-recognition",
+        painter: "text-to-image",
+    ]
+
+    package init(tasks: [String: String] = Self.usualTasks, providers: [String] = ["hf-inference", "together"]) {
+        self.tasks = tasks
+        self.providers = providers
+    }
 
     package func answer(_ request: InferenceStandIn.Request) -> InferenceStandIn.Reply {
         let path = request.path
         if path.hasPrefix("/api/models/") { return mapping(of: String(path.dropFirst("/api/models/".count))) }
         switch path {
-        case "/v1/models": return .json(Self.list)
+        case "/v1/models": return .json(list)
         case _ where path.hasSuffix("/chat/completions"): return chat(request)
         case _ where path.hasSuffix("/embeddings"): return embeddings(request)
         case _ where path.hasSuffix("/pipeline/feature-extraction"):
             return .json(JSON.array(Self.texts(request.json["inputs"]).map { .array(Self.vector($0)) }).text())
-        case "/hf-inference/models/\(Self.painter)": return .bytes(Self.png, type: "image/png")
-        case "/hf-inference/models/\(Self.listener)": return .json(#"{"text":"\#(request.bodyBytes) bytes"}"#)
+        case _ where path.hasPrefix("/hf-inference/models/"):
+            return inference(String(path.dropFirst("/hf-inference/models/".count)), request)
+        case _ where path.hasPrefix("/fal-ai/"): return queue(path, request)
+        case "/result.png": return .bytes(Self.png, type: "image/png")
         case _ where path.hasSuffix("/audio/transcriptions"): return .json(#"{"text":"heard"}"#)
         case _ where path.hasSuffix("/images/generations"):
             return .json(#"{"data":[{"b64_json":"\#(Base64.text(Self.png))"}]}"#)
-        default: return .json(#"{"error":"Not Found"}"#, status: 404)
+        default: return Self.notFound
         }
     }
+
+    private static let notFound = InferenceStandIn.Reply.json(#"{"error":"Not Found"}"#, status: 404)
 
     // MARK: The Hub
 
     private func mapping(of model: String) -> InferenceStandIn.Reply {
-        let tasks = [
-            Self.chatModel: "conversational", Self.embedder: "feature-extraction",
-            Self.listener: "automatic-speech-recognition", Self.painter: "text-to-image",
-        ]
         guard let task = tasks[model] else {
             return .json(
                 #"{"error":"Repository not found"}"#, status: 404, headers: [("X-Error-Code", "RepoNotFound")])
         }
         let tag = task == "conversational" ? "text-generation" : task
+        let served = providers.map { name in
+            let id = name == "together" ? "T/\(model)" : model
+            return #""\#(name)":{"status":"live","providerId":"\#(id)","task":"\#(task)"}"#
+        }
         return .json(
             """
-            {"id":"\(model)","pipeline_tag":"\(tag)","tags":["\(tag)"],"inferenceProviderMapping":{"hf-inference":{"status":"live",\
-            "providerId":"\(model)","task":"\(task)"},"together":{"status":"live","providerId":"T/\(model)","task":"\(task)"}}}
+            {"id":"\(model)","pipeline_tag":"\(tag)","tags":["\(tag)"],"inferenceProviderMapping":{\(served.joined(separator: ","))}}
             """)
     }
 
-    private static let list = """
-        {"object":"list","data":[{"id":"\(chatModel)","object":"model","created":1,"owned_by":"org","providers":[\
-        {"provider":"together","status":"live","context_length":8192,"pricing":{"input":0.2,"output":0.6},\
-        "supports_tools":true,"supports_structured_output":true,"throughput":50.0},\
-        {"provider":"groq","status":"live","context_length":131072,"pricing":{"input":0.1,"output":0.3},\
-        "supports_tools":true,"supports_structured_output":false,"throughput":500.0}]}]}
-        """
+    private var list: String {
+        let models = tasks.filter { $0.value == "conversational" }.keys.sorted().map { model in
+            """
+            {"id":"\(model)","object":"model","created":1,"owned_by":"org","providers":[\
+            {"provider":"together","status":"live","context_length":8192,"pricing":{"input":0.2,"output":0.6},\
+            "supports_tools":true,"supports_structured_output":true,"throughput":50.0},\
+            {"provider":"groq","status":"live","context_length":131072,"pricing":{"input":0.1,"output":0.3},\
+            "supports_tools":true,"supports_structured_output":false,"throughput":500.0}]}
+            """
+        }
+        return #"{"object":"list","data":[\#(models.joined(separator: ","))]}"#
+    }
 
     // MARK: Tasks
+
+    /// What the Hub's own provider answers: a picture, or how many bytes it heard, with times where they are wanted.
+    private func inference(_ model: String, _ request: InferenceStandIn.Request) -> InferenceStandIn.Reply {
+        switch tasks[model] {
+        case "text-to-image": return .bytes(Self.png, type: "image/png")
+        case "automatic-speech-recognition":
+            let text = "\(request.bodyBytes) bytes"
+            let times = request.json["parameters"]?["return_timestamps"]?.bool == true
+            let chunks = times ? #","chunks":[{"text":"\#(text)","timestamp":[0,1]}]"# : ""
+            return .json(#"{"text":"\#(text)"\#(chunks)}"#)
+        default: return Self.notFound
+        }
+    }
+
+    /// fal's queue, in which nobody waits.
+    private func queue(_ path: String, _ request: InferenceStandIn.Request) -> InferenceStandIn.Reply {
+        let place = path.dropFirst("/fal-ai/".count)
+        if place.hasSuffix("/requests/r/status") { return .json(#"{"status":"COMPLETED"}"#, status: 202) }
+        if place.hasSuffix("/requests/r") {
+            return .json(#"{"images":[{"url":"http://\#(request.header("Host") ?? "")/result.png"}]}"#)
+        }
+        return .json(
+            #"{"request_id":"r","status":"IN_QUEUE","response_url":"https://queue.fal.run/\#(place)/requests/r"}"#)
+    }
 
     private static func texts(_ json: JSON?) -> [String] {
         json?.string.map { [$0] } ?? (json?.array ?? []).compactMap(\.string)
