@@ -90,6 +90,8 @@ extension TensorNames {
         names.packed = [inputs]
         names.joined = Set(inputs)
         names.plain = [.poolingProbe]
+        // Models with labels have it too, and do not read it.
+        names.heads = ["head."]
         return names
     }()
 }
