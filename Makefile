@@ -4,7 +4,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 export PREFIX DESTDIR
 
-.PHONY: build demo test bench soak fuzz lint format sanitize portable picture reference install uninstall release clean
+.PHONY: build demo test bench soak fuzz lint format sanitize portable picture reference install uninstall release \
+	release-check clean
 
 build: ## Build everything for debugging
 	scripts/build
@@ -48,8 +49,11 @@ install: ## Build and install under PREFIX (and DESTDIR)
 uninstall: ## Remove the installed files
 	scripts/install --uninstall
 
-release: ## Build and pack hub as people get it, into dist/
-	scripts/release
+release: ## Make what people install without a compiler, in dist/; on Debian, on x86-64
+	packaging/all
+
+release-check: ## Install and try what `make release` made, each in a clean system; as root (ARGS='deb image')
+	packaging/check $(ARGS)
 
 clean: ## Remove everything that was built
 	rm -rf .build dist

@@ -23,7 +23,7 @@ documents=$prefix/share/doc/hub-models
 uninstall() { # what the list that came with it names, and the folders that were made for it
     while IFS= read -r file; do rm -f "$prefix/$file"; done <"$documents/files"
     made=$(cat "$documents/folders") && rm -f "$documents/files" "$documents/folders"
-    for path in $made; do rmdir "$prefix/$path" 2>/dev/null || :; done
+    printf '%s\n' "$made" | while IFS= read -r path; do rmdir "$prefix${path#.}" 2>/dev/null || :; done
 }
 if [ $remove = yes ]; then
     [ -f "$documents/files" ] || die "no release of hub is in $prefix; --prefix names another folder"
@@ -31,7 +31,8 @@ if [ $remove = yes ]; then
 fi
 [ "$(uname -s) $(uname -m)" = "Linux x86_64" ] ||
     die "releases are for Linux on x86-64, this is $(uname -s) on $(uname -m): in a clone of the sources, make install builds hub"
-if ! mkdir -p "$prefix/bin" 2>/dev/null || [ ! -w "$prefix/bin" ]; then die "$prefix/bin cannot be written: name another folder with --prefix"; fi
+there=$prefix/bin && while [ ! -e "$there" ]; do there=$(dirname "$there"); done
+[ -w "$there" ] || die "$prefix/bin cannot be written: name another folder with --prefix"
 if dpkg -S "$prefix/bin/hub" >/dev/null 2>&1; then die "$prefix/bin/hub belongs to a package: name another folder with --prefix"; fi
 
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
@@ -53,7 +54,7 @@ mkdir "$folder/hub" && tar -xzf "$folder/$tarball" -C "$folder/hub" --strip-comp
 "$folder/hub/bin/hub" version >/dev/null || die "hub does not start here: it needs glibc 2.31 or newer; nothing was installed"
 if [ -f "$documents/files" ]; then uninstall; fi
 (cd "$folder/hub" && find . -depth -type d) | while read -r path; do [ -d "$prefix/$path" ] || echo "$path"; done >"$folder/made"
-tar -xzf "$folder/$tarball" -C "$prefix" --strip-components=1 --no-same-owner --no-overwrite-dir
+mkdir -p "$prefix" && tar -xzf "$folder/$tarball" -C "$prefix" --strip-components=1 --no-same-owner --no-overwrite-dir
 cp "$folder/made" "$documents/folders"
 echo "Installed $("$prefix/bin/hub" version) in $prefix; install.sh --uninstall removes it."
 [ "$(command -v hub)" = "$prefix/bin/hub" ] || echo "Typing hub runs $(command -v hub || echo nothing): put $prefix/bin first on the PATH." >&2

@@ -18,10 +18,10 @@ room() {
     files >"$rooms/before"
 }
 
-# inside COMMAND...: runs it in $room, with a /proc, a /dev and processes of its own. The network is this machine's, for
-# loopback. HF_ENDPOINT and AS (a user's number) are passed on.
+# inside COMMAND...: runs it in $room, with a /proc, a /dev and processes of its own, as root or as the user with the
+# number AS. The network is this machine's, for loopback. HF_ENDPOINT is passed on.
 inside() {
-    bwrap --bind "$room" / --proc /proc --dev /dev --ro-bind "$rooms/models" /models --ro-bind "$from" /dist \
+    setpriv --reuid="${AS-0}" --regid="${AS-0}" --clear-groups bwrap --bind "$room" / --proc /proc --dev /dev --ro-bind "$rooms/models" /models --ro-bind "$from" /dist \
         --ro-bind "$rooms/fake" /fake --ro-bind /etc/resolv.conf /etc/resolv.conf --unshare-pid --die-with-parent --clearenv \
         --setenv HOME "${HOME_THERE-/root}" --setenv PATH "${PATH_THERE-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}" \
         --setenv TERM xterm-256color --setenv DEBIAN_FRONTEND noninteractive --setenv HF_ENDPOINT "${HF_ENDPOINT-}" "$@"
@@ -61,7 +61,7 @@ main_job() {
     # The first row, and yes.
     printf '1\ny\n' >"$rooms/answers"
     export -f inside
-    room=$room rooms=$rooms from=$from HF_ENDPOINT=$HF_ENDPOINT HOME_THERE=${HOME_THERE-/root} \
+    room=$room rooms=$rooms from=$from HF_ENDPOINT=$HF_ENDPOINT HOME_THERE=${HOME_THERE-/root} AS=${AS-0} \
         script -qec "bash -c 'inside $hub gc --plain'" /dev/null <"$rooms/answers" >"$rooms/out" 2>&1 || die 1 "hub gc --plain:" "$(cat "$rooms/out")"
     inside "$hub" ls --quiet >"$rooms/out"
     [ ! -s "$rooms/out" ] || die 1 "hub gc --plain left a model:" "$(cat "$rooms/out")"
