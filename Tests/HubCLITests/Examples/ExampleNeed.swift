@@ -41,8 +41,11 @@ struct ExampleNeed: Sendable {
             lines: "hub serve status",
             before: """
                 mkfifo address && { hub serve hub models > address 2> served & } && trap "kill $!" EXIT \
-                && exec 3< address && read -r -u 3 url && export HUB_SERVE_PORT=${url##*:}
+                && exec 3< address && read -r -u 3 url && export HF_ENDPOINT=$url
                 """),
+        ExampleNeed(lines: "hub serve mirror .*--auth own", before: "export HUB_SERVE_TOKEN=secret"),
+        ExampleNeed(lines: "hub registry add llama-3.1-70b", before: "hub registry rm llama-3.1-70b"),
+        ExampleNeed(lines: "hub registry import list.json", before: "hub registry export > list.json"),
     ]
 
     // MARK: Folders, and the stores of other programs
@@ -72,7 +75,7 @@ struct ExampleNeed: Sendable {
 
     private static let locks = [
         ExampleNeed(
-            lines: "hub pull --locked|.*hub lock (check|key|update)", models: ["org/model"],
+            lines: "hub pull --locked|.*hub lock (check|key|ls|update)", models: ["org/model"],
             before: "{ test -e hub.lock || hub lock write org/model; }")
     ]
 
@@ -110,14 +113,16 @@ struct ExampleNeed: Sendable {
     // MARK: Accounts
 
     private static let accounts = [
-        ExampleNeed(lines: "hub auth (switch|whoami)", before: "{ pass huggingface | hub auth login; }")
+        ExampleNeed(lines: "hub auth (switch|whoami|logout)", before: "{ pass huggingface | hub auth login; }")
     ]
 
     // MARK: What is typed
 
     private static let typed = [
         ExampleNeed(lines: "hub gc$", awaits: "q quit", keys: "q"),
-        ExampleNeed(lines: "hub rm gpt2$|hub rm .*--trash$", awaits: "[y/N] ", keys: "y\n"),
+        ExampleNeed(lines: "hub auth login$", awaits: "(input hidden", keys: "hf_pasted\n"),
+        ExampleNeed(lines: "hub auth login --provider", awaits: "(input hidden", keys: RemoteStage.token + "\n"),
+        ExampleNeed(lines: "hub rm gpt2$|hub rm .*--trash$|hub trash empty$", awaits: "[y/N] ", keys: "y\n"),
         ExampleNeed(lines: "hub chats rm|hub cache (mv \\S+|adopt|unadopt)$", awaits: "[y/N] ", keys: "y\n"),
         // Without --provider it is asked whether the text may go to one.
         ExampleNeed(lines: "hub image org/model:fal-ai", awaits: "[y/N] ", keys: "y\n"),

@@ -46,6 +46,7 @@ final class ExampleWorld: Sendable {
         let task: String
         switch ExampleModels.verb(of: line) ?? "" {
         case "image": task = "text-to-image"
+        case "auth" where line.contains("--provider"): task = "conversational"
         case "transcribe": task = "automatic-speech-recognition"
         case "embed" where line.contains("--provider"): task = "feature-extraction"
         case "chat" where line.contains("--provider"), "try" where line.contains("--provider"):
@@ -148,6 +149,7 @@ final class ExampleWorld: Sendable {
             ("/media/stick", stage.machine("stick")), ("/mnt/disk", stage.machine("disk")),
             ("/data/weights", stage.machine("weights")), ("--port 8080", "--port 0"), ("--port 11434", "--port 0"),
             ("3f0a", "$(hub chats -q | head -n 1)"),
+            ("http://mirror.example:8080", "$url"), ("https://host/v1", "\(router?.address ?? "")/v1"),
             ("http://127.0.0.1:11434", router?.address ?? "http://127.0.0.1:11434"),
         ]
         return places.reduce(line) { $0.replacing($1.0, with: $1.1) }
