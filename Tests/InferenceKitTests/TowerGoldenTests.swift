@@ -5,9 +5,13 @@ import Testing
 
 @testable import InferenceKit
 
-/// Models of pictures against transformers: `scripts/goldens_towers.py`.
+/// Models of pictures against transformers and timm: `scripts/goldens_towers.py`, `scripts/goldens_timm.py`.
 @Suite struct TowerGoldenTests {
-    static let names = ["deit", "dinov2", "dinov2-gated", "dinov2-registers", "vit", "vit-without-bias"]
+    static let names = [
+        "deit", "dinov2", "dinov2-gated", "dinov2-registers", "vit", "vit-without-bias", "timm-deit3", "timm-vit",
+        "timm-vit-clip", "timm-vit-dinov2", "timm-vit-gap", "timm-vit-registers", "timm-vit-siglip", "timm-vit-wide",
+        "timm-wrapper",
+    ]
 
     /// The picture of the script's `pixels`.
     static func picture(width: Int, height: Int) -> Picture {
@@ -49,6 +53,43 @@ import Testing
         for picture in pictures { alone += try await one.outputs([picture]) }
         #expect(try await three.outputs(pictures) == alone)
         #expect(Set(alone).count == pictures.count)
+    }
+
+    @Test(arguments: [
+        ("timm-vit", ["cat", "dog, hound", "n03"]), ("timm-vit-gap", ["LABEL_0", "LABEL_1", "LABEL_2"]),
+        ("timm-wrapper", ["cat", "dog", "owl"]), ("timm-vit-dinov2", []),
+    ])
+    func labelsOfTimmHaveDescriptions(name: String, labels: [String]) async throws {
+        let model = try await PictureModel.open(folder: Fixtures.path("micro/\(name)"))
+        #expect(model.labels == labels)
+        #expect(model.task == (labels.isEmpty ? .imageEmbedding : .imageClassification))
+    }
+
+    @Test(arguments: [
+        ("global_pool", "max" as JSON, "global_pool"), ("global_pool", "avgmax", "global_pool"),
+        ("class_token", false, "there is no class_token"), ("block_fn", "ResPostBlock", "model_args with block_fn"),
+        ("norm_layer", "rmsnorm", "norm_layer"), ("act_layer", "mish", "activation"), ("embed_dim", "wide", "hidden_size"),
+        ("mlp_ratio", -1, "intermediate_size"), ("depth", 0, "num_hidden_layers"), ("reg_tokens", -1, "reg_tokens"),
+        ("img_size", .array([32, 4]), "patch_size 8 is larger"), ("init_values", "x", "init_values"),
+    ])
+    func argumentsOfTimmAreChecked(key: String, value: JSON, message: String) async throws {
+        let folder = try TemporaryFolder(linking: "micro/timm-vit", except: ["config.json"])
+        var config = try #require(try Fixtures.json("micro/timm-vit/config.json").object)
+        var arguments = try #require(config["model_args"]?.object)
+        arguments[key] = value
+        config["model_args"] = .object(arguments)
+        try folder.write("config.json", .object(config))
+        let error = try await thrown { try await PictureModel.open(folder: folder.path) }
+        #expect(error.message.contains(message), "\(error.message)")
+    }
+
+    @Test func anArchitectureOfTimmThatIsNotListedIsNamed() async throws {
+        let folder = try TemporaryFolder(linking: "micro/timm-vit", except: ["config.json"])
+        var config = try #require(try Fixtures.json("micro/timm-vit/config.json").object)
+        config["architecture"] = "vit_base_patch16_18x2_224"
+        try folder.write("config.json", .object(config))
+        let error = try await thrown { try await PictureModel.open(folder: folder.path) }
+        #expect(error.message.contains("timm:vit_base_patch16_18x2_224"), "\(error.message)")
     }
 
     @Test func aSmokeTestSeesPicturesOfItsOwn() async throws {

@@ -22,7 +22,7 @@ enum Architectures {
         .glm, .glm4, .ernie45, .ernie45Moe, .seedOss, .hunYuanDense, .hunYuanMoe, .nemotron, .ministral,
         .ministral3,
         .apertus, .arcee,
-        .vit, .deit, .dinov2, .dinov2WithRegisters,
+        .vit, .deit, .dinov2, .dinov2WithRegisters, .timmViT,
         .clip, .clipTexts, .clipPictures, .siglip, .siglipTexts, .siglipPictures,
     ]
 

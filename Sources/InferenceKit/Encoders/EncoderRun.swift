@@ -68,10 +68,12 @@ struct EncoderRun {
 
     /// What the head makes of each text: `[rows][outputs]`, with one row where the head takes a text as one.
     ///
-    /// - Parameter wanted: the positions of each text whose outputs are wanted, if the head takes each; nil for all.
+    /// - Parameters:
+    ///   - wanted: the positions of each text whose outputs are wanted, if the head takes each; nil for all.
+    ///   - asVectors: whether what the outputs are made of is wanted in their place.
     /// - Throws: ``ErrorCode/generationFailed`` if they are not finite, ``ErrorCode/cancelled``.
     mutating func outputs(
-        _ texts: [EncoderInput], at wanted: [[Int]]? = nil, isCancelled: () -> Bool
+        _ texts: [EncoderInput], at wanted: [[Int]]? = nil, asVectors: Bool = false, isCancelled: () -> Bool
     ) throws(AIError) -> [[Float]] {
         let (model, workspace) = (model, workspace)
         var results = [[Float]](repeating: [], count: texts.count)
@@ -94,7 +96,7 @@ struct EncoderRun {
                     add(piece, piece.rows)
                 }
             }
-            let outputs = try model.outputs(texts: ranges, workspace)
+            let outputs = try model.outputs(texts: ranges, asVectors: asVectors, workspace)
             for (text, outputs) in zip(owners, outputs) { results[text] += outputs }
         }
         for outputs in results { _ = try outputs.checkedFinite() }

@@ -7,7 +7,7 @@ package import HubCore
 package struct ModelConfiguration: Sendable {
     /// The file, for errors.
     package let path: String
-    /// `model_type`: `llama`, `qwen2`, …; nil if the file is not one of transformers'.
+    /// `model_type`: `llama`, `qwen2`, …, or `timm:` and a family of timm's; nil if the file is of neither.
     package let modelType: String?
     /// `model_type` of the part that describes the decoder; the same if there is only one.
     package let decoderType: String?
@@ -119,6 +119,7 @@ package struct ModelConfiguration: Sendable {
     /// - Parameter noted: collects faults; nil if they are errors.
     init(_ json: JSON, path: String, noted: FaultList?, isGGUF: Bool = false) throws(AIError) {
         self.isGGUF = isGGUF
+        let json = isGGUF ? json : TimmConfiguration.translated(json) ?? json
         guard let members = json.object else { throw .malformed(path, "it is not an object") }
         let all = ConfigurationFields(members, path: path, noted: noted)
         self.path = path

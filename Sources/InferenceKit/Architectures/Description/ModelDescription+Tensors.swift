@@ -182,6 +182,7 @@ extension ModelDescription {
         add(.finalNorm, finalNorm, width)
         guard let head else { return needs }
         let width = head.inputWidth(width)
+        add(.headInputNorm, head.norm, width)
         if let dense = head.dense {
             add(.headDense, dense.width, width, bias: dense.hasBias)
             add(.headNorm, dense.norm, dense.width)

@@ -26,6 +26,8 @@ extension ModelDescription {
         var inner: Int
         var activation: Activation
         var norm: Norm
+        /// Whether learned rows are among those that it attends to; otherwise those of squares alone.
+        var seesFirst = false
     }
 
     /// The same, or one side of it.

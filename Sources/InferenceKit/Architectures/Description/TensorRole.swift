@@ -9,7 +9,7 @@ enum TensorRole: Sendable, Hashable {
     case patchHidden, patchOutput, patchResidual
     /// Of pictures: the matrix of squares of pixels, and learned rows.
     case patchKernel, classToken, distillationToken, registers
-    case headDense, headNorm, head, headRest, headResidual
+    case headInputNorm, headDense, headNorm, head, headRest, headResidual
     /// Of attention pooling: the learned query, and the block behind it.
     case poolingProbe, poolingQuery, poolingKey, poolingValue, poolingOutput, poolingNorm, poolingUp, poolingDown
     /// Of vectors of texts and of pictures in one space.
