@@ -7,11 +7,11 @@ struct EncoderInput {
     let rows: [RowInput]
     /// What the rows answer, where the model has an encoder before them.
     let source: [RowInput]
-    /// Of a picture: the positions of its squares; nil for none.
-    let positions: FloatBuffer?
+    /// Of a picture; nil for a text.
+    let picture: PicturePlaces?
 
-    init(_ rows: [RowInput], answering source: [RowInput] = [], positions: FloatBuffer? = nil) {
-        (self.rows, self.source, self.positions) = (rows, source, positions)
+    init(_ rows: [RowInput], answering source: [RowInput] = [], picture: PicturePlaces? = nil) {
+        (self.rows, self.source, self.picture) = (rows, source, picture)
     }
 
     var count: Int { rows.count }
@@ -148,7 +148,7 @@ struct EncoderRun {
             for (position, input) in text.rows.enumerated() {
                 step.append(
                     StepRow(
-                        cache: cache.keys, position: position, input: input, positions: text.positions,
+                        cache: cache.keys, position: position, input: input, picture: text.picture,
                         length: text.count,
                         states: cache.states))
             }

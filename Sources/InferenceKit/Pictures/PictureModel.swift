@@ -161,14 +161,16 @@ public final class PictureModel: Sendable {
                 .invalidInput,
                 "of a picture of \(picture.width) by \(picture.height) pixels no square of \(pixels.patch) is left")
         }
-        guard pixels.firstCount + rows * columns <= workspace.rows, let block = computation.model.pictures else {
+        guard pixels.firstCount + rows * columns <= workspace.rows, let block = computation.model.pictures,
+            let places = computation.model.places(rows: rows, columns: columns)
+        else {
             throw AIError(
                 .invalidInput,
                 "a picture of \(picture.width) by \(picture.height) pixels has \(rows * columns) squares; "
                     + "the model takes \(workspace.rows - pixels.firstCount)")
         }
         let squares = made.squares(side: pixels.patch, rows: rows, columns: columns)
-        return EncoderInput(block.inputs(squares), positions: block.positions(rows: rows, columns: columns))
+        return EncoderInput(block.inputs(squares), picture: places)
     }
 }
 

@@ -113,6 +113,20 @@ final class Model: Sendable {
     /// The table of tokens' rows; nil of a model without texts.
     var embeddingTable: WeightMatrix? { embedding?.tokens }
 
+    /// What the places of a picture's squares change; nil of a model without pictures.
+    ///
+    /// - Parameters:
+    ///   - rows: squares from top to bottom,
+    ///   - columns: and from left to right.
+    func places(rows: Int, columns: Int) -> PicturePlaces? {
+        guard let pixels = description.pixels, let pictures else { return nil }
+        return PicturePlaces(
+            first: pixels.firstCount, rows: rows, columns: columns,
+            positions: pictures.positions(rows: rows, columns: columns),
+            angles: rotaries.first?.angles(rows: rows, columns: columns),
+            distances: pixels.distances?.indices(first: pixels.firstCount, rows: rows, columns: columns) ?? [])
+    }
+
     /// Whether the positions of a text of one length are computed as in one of another.
     func isSame(length: Int, _ other: Int) -> Bool { rotaries.allSatisfy { $0.isSame(length, other) } }
 

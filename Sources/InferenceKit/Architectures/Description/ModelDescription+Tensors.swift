@@ -102,6 +102,9 @@ extension ModelDescription {
             }
             add(.attentionOutput, width, a.queryWidth, bias: a.hasOutputBias)
             if a.hasSinks { add(.sinks, a.heads) }
+            if let distances = pixels?.distances, !distances.isShared {
+                add(.squareDistances, distances.count, a.heads)
+            }
             for role in [TensorRole.attentionNorm, .attentionPostNorm] where d.hasNorm(role) {
                 add(role, d.norm, width)
             }

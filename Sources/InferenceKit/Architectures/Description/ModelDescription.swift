@@ -367,6 +367,8 @@ struct ModelDescription: Sendable, Hashable {
         /// Whether coordinates 2i and 2i + 1 are a pair, as in llama.cpp's Llama; otherwise i and i + rotated / 2.
         var isAdjacent = false
         var scaling = Scaling.none
+        /// Whether squares of pictures turn, by how far down and across they are, and other rows do not.
+        var isOfSquares = false
         /// Whether a tensor of the file divides the frequencies: GGUF's way to write ``Scaling/llama3``.
         var hasFactors = false
     }

@@ -3,7 +3,7 @@ enum TensorRole: Sendable, Hashable {
     // Of the model.
     case embedding, positions, tokenTypes, embeddingNorm, embeddingProjection, finalNorm, rotaryFactors,
         longFactors, shortFactors
-    case distances, distancesNorm
+    case distances, distancesNorm, squareDistances
     case streamInput(Int), streamOutput(Int)
     case layerTable, layerProjection, layerProjectionNorm
     case patchHidden, patchOutput, patchResidual
