@@ -11,7 +11,7 @@ import Testing
         "beit", "beit-larger", "beit-shared", "beit-vectors", "data2vec-vision", "deit", "dinov2", "dinov2-gated",
         "dinov2-registers", "dinov3", "dinov3-gated", "vit", "vit-mae", "vit-msn", "vit-without-bias", "timm-deit3", "timm-vit",
         "timm-vit-clip", "timm-vit-dinov2", "timm-vit-gap", "timm-vit-registers", "timm-vit-siglip", "timm-vit-wide",
-        "timm-wrapper",
+        "timm-wrapper", "open-clip", "open-clip-custom",
     ]
 
     /// The picture of the script's `pixels`.
@@ -47,6 +47,41 @@ import Testing
         let logits = try await numbers([picture], model)[0]
         #expect(worst(logits, golden["logits"]) < 1e-4)
         #expect(golden["without"]?.object?.members.count ?? 0 > 0)
+    }
+
+    /// open_clip's files have a side of texts too, alone or under a name of its own.
+    @Test(arguments: ["open-clip", "open-clip-custom"]) func textsAreThoseOfOpenCLIP(name: String) async throws {
+        let golden = try Fixtures.json("goldens/tower-\(name).json")
+        let model = try await PictureModel.open(
+            folder: Fixtures.path("micro/\(name)"), options: ModelOptions(isExact: true))
+        #expect(model.task == .zeroShotImages)
+        let texts = try #require(golden["texts"]?.array?.compactMap(\.string))
+        let vectors = try await model.embed(texts: texts, options: EmbeddingOptions(normalizes: true)).map(\.vector)
+        for (place, vector) in vectors.enumerated() {
+            #expect(worst(vector, golden["text_vectors"]?.array?[place]) < 1e-5)
+        }
+    }
+
+    @Test(arguments: [
+        (["vision_cfg", "timm_model_name"], "vit_base_patch16_224" as JSON), (["text_cfg", "hf_model_name"], "roberta-base"),
+        (["vision_cfg", "no_ln_pre"], true), (["vision_cfg", "ls_init_value"], 1), (["text_cfg", "pool_type"], "last"),
+        (["text_cfg", "no_causal_mask"], true), (["init_logit_bias"], -10), (["vision_cfg", "layers"], .array([3, 4])),
+    ])
+    func settingsOfOpenCLIPAreRefused(path: [String], value: JSON) async throws {
+        let folder = try TemporaryFolder(linking: "micro/open-clip", except: ["open_clip_config.json"])
+        var config = try #require(try Fixtures.json("micro/open-clip/open_clip_config.json").object)
+        var model = try #require(config["model_cfg"]?.object)
+        if path.count == 2 {
+            var part = try #require(model[path[0]]?.object)
+            part[path[1]] = value
+            model[path[0]] = .object(part)
+        } else {
+            model[path[0]] = value
+        }
+        config["model_cfg"] = .object(model)
+        try folder.write("open_clip_config.json", .object(config))
+        let error = try await thrown { try await PictureModel.open(folder: folder.path) }
+        #expect(error.message.contains(path.joined(separator: ": ")), "\(error.message)")
     }
 
     /// What comes out of a picture does not depend on those beside it, nor on the threads.

@@ -1,7 +1,6 @@
 import CKernels
 import HubCore
 import HubMedia
-import ModelFormats
 
 /// What the places of a picture's squares add to scores, as the lists that the kernels read: of each head one for all
 /// queries of a picture, one behind the other, of a number for each key.
@@ -14,12 +13,6 @@ struct SquareDistanceBlock: Sendable {
     init(_ d: ModelDescription.SquareDistances, heads: Int, _ layer: Int, _ table: TensorTable) throws(AIError) {
         (description, self.heads) = (d, heads)
         numbers = d.isShared ? try table.numbers(.distances) : try table.numbers(.squareDistances, layer)
-    }
-
-    /// Numbers of the lists of pictures that have so many rows together, at most.
-    static func numbers(heads: Int, rows: Int) -> Int {
-        let each = Int64(rows).multipliedClamped(by: Int64(rows)).addedClamped(Int64(HUB_BEHIND))
-        return Int(each.multipliedClamped(by: Int64(heads)))
     }
 
     /// Fills the workspace's lists for all sizes of pictures in a step.

@@ -41,7 +41,7 @@ struct WorkspaceSize: Sendable, Hashable {
         experts = ExpertSpace.Size(d, rows: rows)
         distances = DistanceSpace.Size(d, queryWidth: row.query)
         let heads = d.pixels?.distances == nil ? nil : d.layers.first?.attention?.heads
-        squareLists = heads.map { [rows] in SquareDistanceBlock.numbers(heads: $0, rows: rows) } ?? 0
+        squareLists = heads.map { [rows] in DistanceSpace.squares(heads: $0, rows: rows) } ?? 0
         let patched = d.embedding.patches.map { max($0.count, $0.width) } ?? d.pixels?.count ?? 0
         // Cross attention reads rows as wide as the encoder's.
         let widest = max(

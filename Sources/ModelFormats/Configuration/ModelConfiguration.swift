@@ -67,13 +67,17 @@ package struct ModelConfiguration: Sendable {
     /// Whether it is an audio decoder whose embedding has one row more than there are codes.
     package var hasCodes: Bool { decoderType.map(ArchitectureTraits.codeDecoders.contains) ?? false }
 
-    /// Reads `config.json` of a folder; nil if there is none.
+    /// Reads `config.json` of a folder, or else open_clip's own file; nil if there is neither.
     ///
     /// - Parameter isForgiving: whether a value of the wrong type or out of range is only recorded in ``faults``.
     /// - Throws: ``ErrorCode/malformedModel`` for such a value, or if it is not a JSON object.
     package static func read(folder: String, isForgiving: Bool = false) throws(AIError) -> ModelConfiguration? {
         let path = Path.join(folder, "config.json")
-        guard let json = try JSONFile.read(path) else { return nil }
+        guard let json = try JSONFile.read(path) else {
+            let other = Path.join(folder, OpenCLIPConfiguration.name)
+            guard let json = try JSONFile.read(other).flatMap(OpenCLIPConfiguration.translated) else { return nil }
+            return try ModelConfiguration(json, path: other, isForgiving: isForgiving)
+        }
         let names = declaresPacking(json) ? [] : packingNames.filter { FileSystem.exists(Path.join(folder, $0)) }
         let other = try names.first.map { name throws(AIError) in try JSONFile.read(Path.join(folder, name)) }
         return try ModelConfiguration(

@@ -90,6 +90,8 @@ struct TensorNames: Sendable {
 
     /// Those of the model that reads pictures beside it; none for a model of one side.
     var towers: [TensorNames] = []
+    /// Whether a tower's names have nothing before their prefix, whatever those of the texts have.
+    var isAtRoot = false
 
     /// What every model with these names has outside of its layers: the table of tokens, or the matrix of squares.
     var firstRole: TensorRole { stems[.embedding] == nil ? .patchKernel : .embedding }
