@@ -9,8 +9,10 @@ import Testing
 @Suite struct TowerGoldenTests {
     static let names = [
         "beit", "beit-larger", "beit-shared", "beit-vectors", "data2vec-vision", "deit", "dinov2", "dinov2-gated",
-        "dinov2-registers", "dinov3", "dinov3-gated", "vit", "vit-mae", "vit-msn", "vit-without-bias", "timm-deit3", "timm-vit",
-        "timm-vit-clip", "timm-vit-dinov2", "timm-vit-gap", "timm-vit-registers", "timm-vit-siglip", "timm-vit-wide",
+        "dinov2-registers", "dinov3", "dinov3-gated", "vit", "vit-mae", "vit-msn", "vit-without-bias", "timm-deit3",
+        "timm-vit",
+        "timm-vit-clip", "timm-vit-dinov2", "timm-vit-gap", "timm-vit-registers", "timm-vit-siglip",
+        "timm-vit-wide",
         "timm-wrapper", "open-clip", "open-clip-custom",
     ]
 
@@ -55,18 +57,23 @@ import Testing
         let model = try await PictureModel.open(
             folder: Fixtures.path("micro/\(name)"), options: ModelOptions(isExact: true))
         #expect(model.task == .zeroShotImages)
-        let texts = try #require(golden["texts"]?.array?.compactMap(\.string))
+        let texts = golden["texts"]?.array?.compactMap(\.string) ?? []
+        #expect(texts.count == 2)
         let vectors = try await model.embed(texts: texts, options: EmbeddingOptions(normalizes: true)).map(\.vector)
         for (place, vector) in vectors.enumerated() {
             #expect(worst(vector, golden["text_vectors"]?.array?[place]) < 1e-5)
         }
     }
 
-    @Test(arguments: [
-        (["vision_cfg", "timm_model_name"], "vit_base_patch16_224" as JSON), (["text_cfg", "hf_model_name"], "roberta-base"),
-        (["vision_cfg", "no_ln_pre"], true), (["vision_cfg", "ls_init_value"], 1), (["text_cfg", "pool_type"], "last"),
-        (["text_cfg", "no_causal_mask"], true), (["init_logit_bias"], -10), (["vision_cfg", "layers"], .array([3, 4])),
-    ])
+    @Test(
+        arguments: [
+            (["vision_cfg", "timm_model_name"], "vit_base_patch16_224"),
+            (["text_cfg", "hf_model_name"], "roberta-base"),
+            (["vision_cfg", "no_ln_pre"], true), (["vision_cfg", "ls_init_value"], 1),
+            (["text_cfg", "pool_type"], "last"),
+            (["text_cfg", "no_causal_mask"], true), (["init_logit_bias"], -10),
+            (["vision_cfg", "layers"], .array([3, 4])),
+        ] as [([String], JSON)])
     func settingsOfOpenCLIPAreRefused(path: [String], value: JSON) async throws {
         let folder = try TemporaryFolder(linking: "micro/open-clip", except: ["open_clip_config.json"])
         var config = try #require(try Fixtures.json("micro/open-clip/open_clip_config.json").object)
@@ -109,7 +116,8 @@ import Testing
     @Test(arguments: [
         ("global_pool", "max" as JSON, "global_pool"), ("global_pool", "avgmax", "global_pool"),
         ("class_token", false, "there is no class_token"), ("block_fn", "ResPostBlock", "model_args with block_fn"),
-        ("norm_layer", "rmsnorm", "norm_layer"), ("act_layer", "mish", "activation"), ("embed_dim", "wide", "hidden_size"),
+        ("norm_layer", "rmsnorm", "norm_layer"), ("act_layer", "mish", "activation"),
+        ("embed_dim", "wide", "hidden_size"),
         ("mlp_ratio", -1, "intermediate_size"), ("depth", 0, "num_hidden_layers"), ("reg_tokens", -1, "reg_tokens"),
         ("img_size", .array([32, 4]), "patch_size 8 is larger"), ("init_values", "x", "init_values"),
     ])

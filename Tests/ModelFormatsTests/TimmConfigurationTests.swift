@@ -12,7 +12,8 @@ import Testing
     /// timm's own sizes (timm 1.0.31, `create_model`).
     @Test(arguments: [
         ("vit_tiny_patch16_224", 192, 12, 3, 768), ("vit_base_patch32_clip_quickgelu_224", 768, 12, 12, 3072),
-        ("vit_so400m_patch14_siglip_384", 1152, 27, 16, 4304), ("vit_small_patch14_dinov2.lvd142m", 384, 12, 6, 1536),
+        ("vit_so400m_patch14_siglip_384", 1152, 27, 16, 4304),
+        ("vit_small_patch14_dinov2.lvd142m", 384, 12, 6, 1536),
         ("vit_giant_patch14_clip_224", 1408, 40, 16, 6144), ("vit_base_patch16_224_in21k", 768, 12, 12, 3072),
         ("vit_huge_patch14_224_clip_laion2b", 1280, 32, 16, 5120), ("deit3_medium_patch16_224", 512, 12, 8, 2048),
         ("vit_so150m2_patch16_reg1_gap_448", 832, 21, 13, 2176),
@@ -20,7 +21,8 @@ import Testing
     func aNameSaysTheSizes(name: String, width: Int, layers: Int, heads: Int, inner: Int) throws {
         let found = try read(["architecture": .string(name), "pretrained_cfg": .object([:])])
         #expect(found.modelType == "timm:vit")
-        #expect([found.hiddenSize, found.layers, found.heads, found.intermediateSize] == [width, layers, heads, inner])
+        #expect(
+            [found.hiddenSize, found.layers, found.heads, found.intermediateSize] == [width, layers, heads, inner])
         #expect(found.architectures == ["TimmWrapperForImageClassification"])
         #expect(found.outer["num_labels"] == 1000)
     }
@@ -30,7 +32,8 @@ import Testing
             "architecture": "vit_base_patch16_224", "num_classes": 0,
             "model_args": .object(["embed_dim": 64, "num_heads": 2, "img_size": 448, "global_pool": "avg"]),
             "pretrained_cfg": .object([
-                "fixed_input_size": true, "input_size": .array([3, 224, 224]), "global_pool": "token", "num_classes": 5,
+                "fixed_input_size": true, "input_size": .array([3, 224, 224]), "global_pool": "token",
+                "num_classes": 5,
             ]),
         ])
         #expect(found.hiddenSize == 64 && found.layers == 12 && found.intermediateSize == 256)
@@ -55,9 +58,11 @@ import Testing
                 == .object(["0": "n1", "1": "LABEL_1", "2": "dog", "3": "LABEL_3"]))
     }
 
-    @Test(arguments: [
-        ["architecture": 1], ["architecture": ""], ["model_type": "vit", "architecture": "vit_base_patch16_224"], [:],
-    ] as [JSONObject])
+    @Test(
+        arguments: [
+            ["architecture": 1], ["architecture": ""],
+            ["model_type": "vit", "architecture": "vit_base_patch16_224"], [:],
+        ] as [JSONObject])
     func otherFilesStayAsTheyAre(members: JSONObject) {
         #expect(TimmConfiguration.translated(.object(members)) == nil)
     }

@@ -19,7 +19,11 @@ struct HeadBlock: Sendable {
     /// - Parameter embedding: the table of tokens, which a tied head is; nil for none.
     init(_ d: ModelDescription.Head, embedding: WeightMatrix?, _ table: TensorTable) throws(AIError) {
         (description, width) = (d, table.width)
-        if let norm = d.norm { inputNorm = try NormBlock(norm, .headInputNorm, nil, table) } else { inputNorm = nil }
+        if let norm = d.norm {
+            inputNorm = try NormBlock(norm, .headInputNorm, nil, table)
+        } else {
+            inputNorm = nil
+        }
         dense = d.dense == nil ? nil : try table.linear(.headDense)
         if let norm = d.dense?.norm { self.norm = try NormBlock(norm, .headNorm, nil, table) } else { norm = nil }
         if d.hasMatrix {

@@ -124,7 +124,8 @@ struct RotaryBlock: Sendable {
         let pairs = rotary.rotated / 2
         for (index, row) in rows.enumerated() {
             let turns = row.picture.flatMap { picture in
-                row.position < picture.first ? nil : picture.angles.map { $0.start + (row.position - picture.first) * pairs }
+                row.position < picture.first
+                    ? nil : picture.angles.map { $0.start + (row.position - picture.first) * pairs }
             }
             for pair in 0..<pairs {
                 let angle = Double(turns?[pair] ?? 0)

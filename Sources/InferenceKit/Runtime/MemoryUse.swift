@@ -127,7 +127,8 @@ extension ModelDescription {
 
     /// Bytes of the KV cache per position of a generated text; 0 for an encoder, which has none.
     func cacheBytesPerPosition(_ format: KeyValueFormat) -> Int64 {
-        isCausal && ending == nil ? cacheShapes.reduce(0) { $0.addedClamped($1.bytesPerPosition(format.kernel)) } : 0
+        isCausal && ending == nil
+            ? cacheShapes.reduce(0) { $0.addedClamped($1.bytesPerPosition(format.kernel)) } : 0
     }
 
     /// Norms and biases as float32; lists of distances; and the matrices of latent attention's keys, which packed ones

@@ -18,7 +18,8 @@ enum ArchitectureTraits {
         "longformer", "big_bird", "squeezebert", "roformer", "nezha", "luke", "xlm", "flaubert", "canine",
         "perceiver", "layoutlm", "layoutlmv2", "layoutlmv3", "lilt", "markuplm", "tapas", "t5encoder",
         // Text with images or audio.
-        "chinese_clip", "chinese_clip_text_model", "siglip2", "siglip2_text_model", "clipseg", "align", "altclip", "clap", "clap_text_model", "flava", "groupvit",
+        "chinese_clip", "chinese_clip_text_model", "siglip2", "siglip2_text_model", "clipseg", "align", "altclip",
+        "clap", "clap_text_model", "flava", "groupvit",
         "xclip",
         "owlvit", "owlv2", "grounding-dino", "vilt", "lxmert", "visual_bert",
         // Pictures.

@@ -135,7 +135,8 @@ package struct ModelConfiguration: Sendable {
         settings = fields.all
         encoder = all.optionalObject("encoder")?.all
         outer = members
-        vision = all.optionalObject(all.has("vision_config_dict") ? "vision_config_dict" : "vision_config")?
+        vision =
+            all.optionalObject(all.has("vision_config_dict") ? "vision_config_dict" : "vision_config")?
             .withDefaults(of: modelType.map { $0 + "_vision_model" }).all
         hiddenSize = try fields.count("hidden_size", "n_embd", "n_embed", "d_model", "model_dim", "dim")
         // In encoder-decoder models `num_layers` and `num_hidden_layers` count the encoder's layers.

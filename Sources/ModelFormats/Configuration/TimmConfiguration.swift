@@ -47,7 +47,9 @@ enum TimmConfiguration {
         members["architectures"] = .array([.string(hasLabels ? "TimmWrapperForImageClassification" : bare)])
         guard hasLabels else { return }
         members["num_labels"] = count
-        guard let names = members["label_names"] ?? pretrained["label_names"] ?? pretrained["labels"] else { return }
+        guard let names = members["label_names"] ?? pretrained["label_names"] ?? pretrained["labels"] else {
+            return
+        }
         let descriptions = members["label_descriptions"] ?? pretrained["label_descriptions"]
         let listed = names.array.map { $0.enumerated().map { ($0.offset, $0.element) } }
         let numbered = names.object.map { $0.members.compactMap { key, value in Int(key).map { ($0, value) } } }
@@ -57,7 +59,8 @@ enum TimmConfiguration {
             guard let name = name.string else { continue }
             labels[place] = descriptions?[name]?.string ?? name
         }
-        members["id2label"] = .object(JSONObject(labels.enumerated().map { (String($0.offset), .string($0.element)) }))
+        members["id2label"] = .object(
+            JSONObject(labels.enumerated().map { (String($0.offset), .string($0.element)) }))
     }
 
     private static let mostLabels = 1 << 20

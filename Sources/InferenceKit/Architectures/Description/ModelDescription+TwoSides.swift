@@ -46,7 +46,9 @@ extension ModelDescription {
             needs.append(TensorNeed(role: role, shape: [rows, columns]))
             needs.append(TensorNeed(role: role, isBias: true, shape: [rows]))
         }
-        for role in [TensorRole.poolingQuery, .poolingKey, .poolingValue, .poolingOutput] { add(role, width, width) }
+        for role in [TensorRole.poolingQuery, .poolingKey, .poolingValue, .poolingOutput] {
+            add(role, width, width)
+        }
         needs.append(TensorNeed(role: .poolingNorm, shape: [width]))
         needs.append(TensorNeed(role: .poolingNorm, isBias: true, shape: [width]))
         add(.poolingUp, pooling.inner, width)

@@ -32,7 +32,9 @@ extension Settings {
         if isOwn || isShared {
             pixels.distances = .init(rows: pixels.rows, columns: pixels.columns, isShared: isShared)
         }
-        if isOwn && isShared { refuse("use_shared_relative_position_bias", "true beside use_relative_position_bias") }
+        if isOwn && isShared {
+            refuse("use_shared_relative_position_bias", "true beside use_relative_position_bias")
+        }
         var model = try vision(pixels, epsilon: 1e-12)
         let isScaled = number("layer_scale_init_value") ?? 0.1 > 0
         for index in model.layers.indices {

@@ -13,7 +13,9 @@ extension Settings {
         ]
         for (part, members, usual) in parts {
             for (name, value) in members?.members ?? [] where !value.isNull {
-                let isKnown = usual[name].map { $0.isNull || $0 == value || $0.double != nil && $0.double == value.double }
+                let isKnown = usual[name].map {
+                    $0.isNull || $0 == value || $0.double != nil && $0.double == value.double
+                }
                 if isKnown != true { refuse("model_cfg: \(part)\(name)", value.text()) }
             }
         }
@@ -42,7 +44,8 @@ extension Settings {
     ]) { $1 }
     private static let openCLIPTexts = openCLIPBoth.merging([
         "context_length": .null, "vocab_size": .null, "heads": .null, "hf_tokenizer_name": .null,
-        "tokenizer_mode": .null, "tokenizer_kwargs": .null, "embed_cls": false, "pad_id": .null, "eos_id": .null, "pool_type": .null,
+        "tokenizer_mode": .null, "tokenizer_kwargs": .null, "embed_cls": false, "pad_id": .null, "eos_id": .null,
+        "pool_type": .null,
         "no_causal_mask": false, "proj_bias": false, "proj_type": "linear", "hf_model_pretrained": .null,
         "hf_proj_type": .null, "hf_pooler_type": .null,
     ]) { $1 }
@@ -52,7 +55,11 @@ extension TensorNames {
     /// Those of both sides; before those of texts may stand `text.`.
     static let openCLIP: TensorNames = {
         var names = openCLIPSide(
-            "", [.embedding: "token_embedding", .finalNorm: "ln_final", .head: "text_projection", .logitScale: "logit_scale"])
+            "",
+            [
+                .embedding: "token_embedding", .finalNorm: "ln_final", .head: "text_projection",
+                .logitScale: "logit_scale",
+            ])
         names.outside = [.logitScale]
         names.plain.insert(.logitScale)
         // What OpenAI's files have beside weights.

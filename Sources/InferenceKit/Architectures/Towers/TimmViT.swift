@@ -84,7 +84,8 @@ extension Settings {
 
     /// Arguments that change what is computed, and are not known.
     private mutating func refuseTimmArguments() {
-        for (key, value) in object("model_args")?.members ?? [] where !value.isNull && !Self.timmArguments.contains(key) {
+        for (key, value) in object("model_args")?.members ?? []
+        where !value.isNull && !Self.timmArguments.contains(key) {
             refuse("model_args with \(key)", value.text())
         }
         for key in ["scale_attn_norm", "scale_mlp_norm", "dynamic_img_pad"] where flag(key) ?? false { refuse(key) }
@@ -98,7 +99,8 @@ extension Settings {
     /// Those that are read, and those that only concern training or what is done with rows.
     private static let timmArguments: Set<String> = [
         "img_size", "patch_size", "in_chans", "num_classes", "global_pool", "embed_dim", "depth", "num_heads",
-        "mlp_ratio", "qkv_bias", "qk_norm", "proj_bias", "init_values", "class_token", "pos_embed", "no_embed_class",
+        "mlp_ratio", "qkv_bias", "qk_norm", "proj_bias", "init_values", "class_token", "pos_embed",
+        "no_embed_class",
         "reg_tokens", "pre_norm", "final_norm", "fc_norm", "pool_include_prefix", "act_layer", "norm_layer",
         "scale_attn_norm", "scale_mlp_norm", "dynamic_img_pad",
         "dynamic_img_size", "strict_img_size", "drop_rate", "pos_drop_rate", "patch_drop_rate", "proj_drop_rate",
