@@ -47,6 +47,10 @@ class Tower:
     scales: dict = field(default_factory=dict)
     without: dict = field(default_factory=dict)
     drop: tuple = ()
+    #: The rest of the class's name. A model without labels has its vector in their place.
+    kind: str = "ForImageClassification"
+    #: Whether labels are made of the pooler's output, which is then the vector; otherwise that is the first row.
+    pools: bool = False
 
 
 VIT = {
@@ -73,6 +77,49 @@ DINO = {
     "layer scale": zero("lambda1", to=1.0), "bias of the head": zero("classifier.bias"),
 }
 
+def swapped_directions(model):
+    """Down and across exchanged in what turns."""
+    rope = model.rope_embeddings
+    forward = rope.forward
+    rope.forward = lambda values: forward(values.transpose(2, 3))
+
+
+def without_turns(model):
+    rope = model.rope_embeddings
+    forward = rope.forward
+    rope.forward = lambda values: tuple(x * 0 + one for x, one in zip(forward(values), (1, 0)))
+
+
+# Without a setting for all biases of inputs.
+PLAIN = {key: value for key, value in SIZES.items() if key != "qkv_bias"} | dict(intermediate_size=64, layer_norm_eps=0.01)
+DINO3 = dict(num_register_tokens=2, rope_theta=100.0, **PLAIN)
+DINO3_WITHOUT = {
+    "turns": without_turns, "directions": swapped_directions, "base": dict(rope_theta=10.0),
+    "registers": zero("register_tokens"), "layer scale": zero("lambda1", to=1.0),
+}
+BEIT = dict(layer_scale_init_value=0.1, **PLAIN)
+
+
+def swapped_distances(model):
+    """Distances down and across exchanged."""
+    for name, value in model.named_parameters():
+        if "relative_position_bias_table" in name:
+            value[:49] = value[:49].reshape(7, 7, -1).transpose(0, 1).reshape(49, -1)
+
+
+def last_distances(model):
+    """Those of the first row."""
+    for name, value in model.named_parameters():
+        if "relative_position_bias_table" in name:
+            value[49:] = 0
+
+
+BEIT_WITHOUT = {
+    "distances": zero("relative_position_bias_table"), "order of distances": swapped_distances,
+    "distances of the first row": last_distances, "layer scale": zero("lambda_", to=1.0),
+    "norm of the mean": module("beit.pooler.layernorm", Same()), "bias of the head": zero("classifier.bias"),
+}
+
 TOWERS = {
     "vit": Tower("ViT", dict(intermediate_size=64, layer_norm_eps=0.01, **SIZES), scales={"classifier": 4}, without=VIT),
     "vit-without-bias": Tower(
@@ -89,23 +136,51 @@ TOWERS = {
     "dinov2-registers": Tower(
         "Dinov2WithRegisters", dict(mlp_ratio=2, num_register_tokens=3, layer_norm_eps=0.01, **SIZES), size=(24, 24),
         without=DINO | {"registers": zero("register_tokens")}),
+    "dinov3": Tower("DINOv3ViT", DINO3, size=(32, 48), without=DINO3_WITHOUT, kind="Model"),
+    "dinov3-gated": Tower(
+        "DINOv3ViT", dict(DINO3, use_gated_mlp=True, hidden_act="silu", num_register_tokens=0, key_bias=True),
+        without={"base": dict(rope_theta=10.0), "biases of keys": zero("k_proj.bias"),
+                 "form of the feed-forward block": zero("up_proj.weight")}, kind="Model"),
+    "beit": Tower("Beit", dict(BEIT, use_relative_position_bias=True), without=BEIT_WITHOUT, pools=True),
+    "beit-larger": Tower(
+        "Beit", dict(BEIT, use_relative_position_bias=True, use_absolute_position_embeddings=True), size=(40, 32),
+        without=BEIT_WITHOUT | {"positions": zero("position_embeddings")}, pools=True),
+    "beit-shared": Tower(
+        "Beit", dict(BEIT, use_shared_relative_position_bias=True, use_mean_pooling=False, layer_scale_init_value=0.0), without={
+            "distances": zero("relative_position_bias_table"), "class token": zero("cls_token"),
+            "final norm": module("beit.layernorm", Same()),
+        }),
+    "beit-vectors": Tower(
+        "Beit", dict(BEIT, use_relative_position_bias=True), kind="Model", pools=True,
+        without={"norm of the mean": module("pooler.layernorm", Same())}),
+    "data2vec-vision": Tower(
+        "Data2VecVision", dict(BEIT, use_relative_position_bias=True, use_absolute_position_embeddings=True), pools=True,
+        without={"distances": zero("relative_position_bias_table"), "positions": zero("position_embeddings")}),
+    "vit-mae": Tower(
+        "ViTMAE", dict(intermediate_size=64, layer_norm_eps=0.01, mask_ratio=0.0, **SIZES), kind="Model",
+        without={"positions": zero("position_embeddings"), "final norm": module("layernorm", Same())}),
+    "vit-msn": Tower(
+        "ViTMSN", dict(intermediate_size=64, layer_norm_eps=0.01, **SIZES), kind="Model",
+        without={"positions": zero("position_embeddings"), "final norm": module("layernorm", Same())}),
 }
 
 
-def outputs(model, size):
+def outputs(model, size, tower):
     levels = pixels(*size).double()
     values = ((levels / 255 - 0.5) / 0.5).float().permute(2, 0, 1)[None]
     arguments = {}
-    body = next(model.children())
+    bare = tower.kind == "Model"
+    body = model if bare else next(model.children())
     with torch.no_grad():
-        vector = body(values, **arguments).last_hidden_state[0, 0]
-        logits = model(values, **arguments).logits[0]
+        made = body(values, **arguments)
+        vector = made.pooler_output[0] if tower.pools else made.last_hidden_state[0, 0]
+        logits = vector if bare else model(values, **arguments).logits[0]
     return vector / vector.norm(), logits
 
 
 def make(name, tower):
     torch.manual_seed(sum(map(ord, name)))
-    kind = getattr(transformers, tower.stem + "ForImageClassification")
+    kind = getattr(transformers, tower.stem + tower.kind)
     config = kind.config_class(**tower.config, **LABELS, attn_implementation="eager")
     model = kind(config).eval().float()
     with torch.no_grad():
@@ -136,7 +211,7 @@ def make(name, tower):
         config = kind.config_class.from_pretrained(folder, attn_implementation="eager", **changes)
         return kind.from_pretrained(folder, config=config, dtype=torch.float32).eval()
 
-    vector, logits = outputs(load(), tower.size)
+    vector, logits = outputs(load(), tower.size, tower)
     moves = {}
     for what, change in tower.without.items():
         if isinstance(change, dict):
@@ -145,7 +220,7 @@ def make(name, tower):
             model = load()
             with torch.no_grad():
                 change(model)
-        move = (outputs(model, tower.size)[1] - logits).abs().max().item()
+        move = (outputs(model, tower.size, tower)[1] - logits).abs().max().item()
         assert move > 0.001, f"{name}: without {what} the logits move by {move} only"
         moves[what] = round(move, 4)
     write(FIXTURES / "goldens" / f"tower-{name}.json", {

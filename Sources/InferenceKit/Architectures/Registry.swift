@@ -22,7 +22,8 @@ enum Architectures {
         .glm, .glm4, .ernie45, .ernie45Moe, .seedOss, .hunYuanDense, .hunYuanMoe, .nemotron, .ministral,
         .ministral3,
         .apertus, .arcee,
-        .vit, .deit, .dinov2, .dinov2WithRegisters,
+        .vit, .deit, .dinov2, .dinov2WithRegisters, .dinov3, .beit, .data2vecVision, .vitMAE,
+        .vitMSN, .timmViT,
         .clip, .clipTexts, .clipPictures, .siglip, .siglipTexts, .siglipPictures,
     ]
 

@@ -22,10 +22,12 @@ struct AttentionBlock: Sendable {
     private let rotary: (block: RotaryBlock, kind: Int)?
     /// What distances add to scores, with the matrices that make keys and queries of them; nil for nothing.
     private let distances: (block: DistanceBlock, key: Linear, query: Linear)?
+    /// What places of a picture's squares add to scores; nil for nothing.
+    private let squares: SquareDistanceBlock?
 
     init(
         _ d: ModelDescription.Attention, isCausal: Bool, rotary: (RotaryBlock, Int)?, distances: DistanceBlock?,
-        _ layer: Int, _ table: TensorTable
+        squares: ModelDescription.SquareDistances?, _ layer: Int, _ table: TensorTable
     ) throws(AIError) {
         description = d
         self.isCausal = isCausal
@@ -35,6 +37,9 @@ struct AttentionBlock: Sendable {
         value = try table.optionalLinear(.value, layer)
         gate = try table.optionalLinear(.outputGate, layer)
         output = try table.linear(.attentionOutput, layer)
+        self.squares = try squares.map { squares throws(AIError) in
+            try SquareDistanceBlock(squares, heads: d.heads, layer, table)
+        }
         sinks = d.hasSinks ? try table.vector(.sinks, layer) : nil
         if let distances, let key {
             self.distances = (
@@ -119,8 +124,20 @@ struct AttentionBlock: Sendable {
     }
 
     private func attend(_ step: Step, _ layer: Int, _ w: Workspace) {
+        if let squares {
+            let (lists, starts) = squares.lists(step, w)
+            let origin = { (row: StepRow) in
+                row.picture.map { (starts[[$0.rows, $0.columns]] ?? 0) + row.position * $0.count } ?? 0
+            }
+            return description.attend(step, layer: layer, (lists, origin), sinks: sinks, w) {
+                ($0.cache, positions($0))
+            }
+        }
         let longest = step.rows.reduce(0) { max($0, $1.length) }
-        let added = distances.map { $0.block.lists($0.key, $0.query, length: longest, w) }
+        let added = distances.map {
+            let (lists, middle) = $0.block.lists($0.key, $0.query, length: longest, w)
+            return (lists, { (row: StepRow) in middle - row.position })
+        }
         description.attend(step, layer: layer, added, sinks: sinks, w) { ($0.cache, positions($0)) }
     }
 
@@ -137,12 +154,12 @@ extension ModelDescription.Attention {
     ///
     /// - Parameters:
     ///   - layer: the layer of the caches.
-    ///   - added: what distances add to scores; nil for nothing.
+    ///   - added: what distances add to scores, and where a row's list begins; nil for nothing.
     ///   - sinks: a logit of each head beside the scores; nil for none.
     ///   - seen: a row's cache, and the positions that it sees.
     func attend(
-        _ step: Step, layer: Int, _ added: (lists: hub_distances, origin: Int)?, sinks: FloatBuffer? = nil,
-        _ w: Workspace, seen: (StepRow) -> (cache: KeyValueCache, positions: Range<Int>)
+        _ step: Step, layer: Int, _ added: (lists: hub_distances, origin: (StepRow) -> Int)?,
+        sinks: FloatBuffer? = nil, _ w: Workspace, seen: (StepRow) -> (cache: KeyValueCache, positions: Range<Int>)
     ) {
         withUnsafeTemporaryAllocation(of: hub_attention_row.self, capacity: step.count) { views in
             for (index, row) in step.rows.enumerated() {
@@ -154,7 +171,7 @@ extension ModelDescription.Attention {
                         out: w.attended.start + index * heads * valueSize,
                         keys: cache.keyPages(layer), values: cache.valuePages(layer),
                         first: positions.lowerBound, end: positions.upperBound,
-                        origin: added.map { $0.origin - row.position } ?? 0))
+                        origin: added.map { $0.origin(row) } ?? 0))
             }
             var attention = hub_attention()
             attention.rows = UnsafePointer(views.baseAddress)

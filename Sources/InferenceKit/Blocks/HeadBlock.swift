@@ -5,6 +5,8 @@ import HubCore
 struct HeadBlock: Sendable {
     private let description: ModelDescription.Head
     private let width: Int
+    /// Before everything else.
+    private let inputNorm: NormBlock?
     /// The layer before the outputs.
     private let dense: Linear?
     private let norm: NormBlock?
@@ -17,6 +19,11 @@ struct HeadBlock: Sendable {
     /// - Parameter embedding: the table of tokens, which a tied head is; nil for none.
     init(_ d: ModelDescription.Head, embedding: WeightMatrix?, _ table: TensorTable) throws(AIError) {
         (description, width) = (d, table.width)
+        if let norm = d.norm {
+            inputNorm = try NormBlock(norm, .headInputNorm, nil, table)
+        } else {
+            inputNorm = nil
+        }
         dense = d.dense == nil ? nil : try table.linear(.headDense)
         if let norm = d.dense?.norm { self.norm = try NormBlock(norm, .headNorm, nil, table) } else { norm = nil }
         if d.hasMatrix {
@@ -29,8 +36,14 @@ struct HeadBlock: Sendable {
         residual = d.hasResidual ? try table.linear(.headResidual) : nil
     }
 
+    /// Makes what the outputs are made of, in place, `[rows][width]`.
+    func normalize(_ x: FloatBuffer, rows: Int, _ w: Workspace) {
+        inputNorm?.apply(x.start, rows: rows, w.team, into: x.start)
+    }
+
     /// Computes the outputs of normalised rows, `[rows][width]`, at most ``Workspace/logitRows`` of them.
     func apply(_ x: FloatBuffer, rows: Int, _ w: Workspace) {
+        normalize(x, rows: rows, w)
         guard let linear else {
             w.logitsStart.update(from: x.start, count: rows * width)
             return

@@ -84,7 +84,8 @@ struct LayerBlock: Sendable {
             } else {
                 block = .heads(
                     try AttentionBlock(
-                        described, isCausal: model.isCausal, rotary: rotary, distances: distances, layer, table))
+                        described, isCausal: model.isCausal, rotary: rotary, distances: distances,
+                        squares: model.pixels?.distances, layer, table))
             }
             attention = (block, Norms(before: try norm(.attentionNorm), after: try norm(.attentionPostNorm)))
         } else {

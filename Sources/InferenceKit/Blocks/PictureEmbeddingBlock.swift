@@ -75,8 +75,8 @@ struct PictureEmbeddingBlock: Sendable {
             let out = w.hidden.start + place * width
             if let id = row.input.token {
                 out.update(from: first.start + id * width, count: width)
-            } else if let positions = row.positions {
-                let square = row.position - description.firstCount
+            } else if let picture = row.picture, let positions = picture.positions {
+                let square = row.position - picture.first
                 hub_add(w.team.team, out, positions.start + square * width, 1, width)
             }
         }

@@ -98,8 +98,46 @@ struct RotaryBlock: Sendable {
         return Self.plain(longer)
     }
 
+    /// How far the pairs of a picture's squares turn, in radians, `[rows * columns][rotated / 2]`; nil where squares do not
+    /// turn. The first half of the pairs turns by the place of a square's middle from the top, -1, to the bottom, 1, the
+    /// other by that from left to right (transformers' `DINOv3ViTRopePositionEmbedding`).
+    func angles(rows: Int, columns: Int) -> FloatBuffer? {
+        guard rotary.isOfSquares else { return nil }
+        let count = rotary.rotated / 4
+        let frequencies = (0..<count).map { place in
+            1 / Float(pow(rotary.base, Double(Float(4 * place) / Float(rotary.rotated))))
+        }
+        func angles(_ place: Int, of all: Int) -> [Float] {
+            let turn = Float(2 * Double.pi) * (2 * ((Float(place) + 0.5) / Float(all)) - 1)
+            return frequencies.map { turn * $0 }
+        }
+        let (down, across) = (
+            (0..<rows).map { angles($0, of: rows) }, (0..<columns).map { angles($0, of: columns) }
+        )
+        return FloatBuffer(down.flatMap { row in across.flatMap { row + $0 } })
+    }
+
+    /// Writes `[rows][rotated / 2]` cosines and sines of pictures.
+    private func fillSquares(
+        _ rows: [StepRow], _ cosines: UnsafeMutablePointer<Float>, _ sines: UnsafeMutablePointer<Float>
+    ) {
+        let pairs = rotary.rotated / 2
+        for (index, row) in rows.enumerated() {
+            let turns = row.picture.flatMap { picture in
+                row.position < picture.first
+                    ? nil : picture.angles.map { $0.start + (row.position - picture.first) * pairs }
+            }
+            for pair in 0..<pairs {
+                let angle = Double(turns?[pair] ?? 0)
+                cosines[index * pairs + pair] = Float(cos(angle))
+                sines[index * pairs + pair] = Float(sin(angle))
+            }
+        }
+    }
+
     /// Writes `[rows][rotated / 2]` cosines and sines.
     func fill(_ rows: [StepRow], cosines: UnsafeMutablePointer<Float>, sines: UnsafeMutablePointer<Float>) {
+        if rotary.isOfSquares { return fillSquares(rows, cosines, sines) }
         var at = 0
         var known: (length: Int, frequencies: [Float])?
         for row in rows {

@@ -7,11 +7,11 @@ struct EncoderInput {
     let rows: [RowInput]
     /// What the rows answer, where the model has an encoder before them.
     let source: [RowInput]
-    /// Of a picture: the positions of its squares; nil for none.
-    let positions: FloatBuffer?
+    /// Of a picture; nil for a text.
+    let picture: PicturePlaces?
 
-    init(_ rows: [RowInput], answering source: [RowInput] = [], positions: FloatBuffer? = nil) {
-        (self.rows, self.source, self.positions) = (rows, source, positions)
+    init(_ rows: [RowInput], answering source: [RowInput] = [], picture: PicturePlaces? = nil) {
+        (self.rows, self.source, self.picture) = (rows, source, picture)
     }
 
     var count: Int { rows.count }
@@ -68,10 +68,12 @@ struct EncoderRun {
 
     /// What the head makes of each text: `[rows][outputs]`, with one row where the head takes a text as one.
     ///
-    /// - Parameter wanted: the positions of each text whose outputs are wanted, if the head takes each; nil for all.
+    /// - Parameters:
+    ///   - wanted: the positions of each text whose outputs are wanted, if the head takes each; nil for all.
+    ///   - asVectors: whether what the outputs are made of is wanted in their place.
     /// - Throws: ``ErrorCode/generationFailed`` if they are not finite, ``ErrorCode/cancelled``.
     mutating func outputs(
-        _ texts: [EncoderInput], at wanted: [[Int]]? = nil, isCancelled: () -> Bool
+        _ texts: [EncoderInput], at wanted: [[Int]]? = nil, asVectors: Bool = false, isCancelled: () -> Bool
     ) throws(AIError) -> [[Float]] {
         let (model, workspace) = (model, workspace)
         var results = [[Float]](repeating: [], count: texts.count)
@@ -94,7 +96,7 @@ struct EncoderRun {
                     add(piece, piece.rows)
                 }
             }
-            let outputs = try model.outputs(texts: ranges, workspace)
+            let outputs = try model.outputs(texts: ranges, asVectors: asVectors, workspace)
             for (text, outputs) in zip(owners, outputs) { results[text] += outputs }
         }
         for outputs in results { _ = try outputs.checkedFinite() }
@@ -146,7 +148,7 @@ struct EncoderRun {
             for (position, input) in text.rows.enumerated() {
                 step.append(
                     StepRow(
-                        cache: cache.keys, position: position, input: input, positions: text.positions,
+                        cache: cache.keys, position: position, input: input, picture: text.picture,
                         length: text.count,
                         states: cache.states))
             }

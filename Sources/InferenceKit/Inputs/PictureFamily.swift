@@ -86,6 +86,7 @@ struct PictureFamily: Sendable {
     static let types: [String: String] = [
         "clip": "CLIP", "altclip": "CLIP", "chinese_clip": "ChineseCLIP", "llava": "CLIP", "siglip": "Siglip",
         "siglip2": "Siglip2", "vit": "ViT", "swin": "ViT", "swinv2": "ViT", "deit": "DeiT", "beit": "Beit",
+        "data2vec-vision": "Beit", "vit_mae": "ViT", "vit_msn": "ViT",
         "dinov2": "Bit", "dinov2_with_registers": "Bit", "dinov3_vit": "DINOv3ViT", "convnext": "ConvNext",
         "convnextv2": "ConvNext", "resnet": "ConvNext", "regnet": "ConvNext", "mobilevit": "MobileViT",
         "mobilevitv2": "MobileViT", "mobilenet_v1": "MobileNetV1", "mobilenet_v2": "MobileNetV2",

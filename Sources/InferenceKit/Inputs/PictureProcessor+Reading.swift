@@ -21,7 +21,7 @@ extension PictureProcessor {
             self = try Self.transformers(members, configuration, path: Path.join(folder, name))
         } else if let file = try Self.file("open_clip_config.json", in: folder) {
             self = try OpenCLIPPictures(file, path: Path.join(folder, "open_clip_config.json")).processor()
-        } else if let settings = configuration?["pretrained_cfg"]?.object {
+        } else if let settings = configuration.flatMap(TimmPictures.settings) {
             self = try TimmPictures(settings, path: Path.join(folder, "config.json")).processor()
         } else {
             throw .unsupported(folder, "none of its files says how pictures are prepared")

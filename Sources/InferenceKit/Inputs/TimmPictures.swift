@@ -23,6 +23,14 @@ struct TimmPictures: SettingValues {
         "paper_ids", "notes",
     ]
 
+    /// `pretrained_cfg` of a config.json; in timm's first ones its members stand beside the others.
+    static func settings(_ configuration: JSON) -> JSONObject? {
+        if let settings = configuration["pretrained_cfg"]?.object { return settings }
+        guard configuration["model_type"] == nil, configuration["architecture"] != nil else { return nil }
+        let others = ["num_features", "labels", "global_pool", "model_args"]
+        return configuration.object.map { JSONObject($0.members.filter { !others.contains($0.key) }) }
+    }
+
     func refusal(_ name: String) -> AIError {
         .unsupported(path, [RunObstacle.setting("pretrained_cfg: \(name)", value(name)?.text())])
     }

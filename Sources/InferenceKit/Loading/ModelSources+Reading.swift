@@ -15,6 +15,8 @@ extension ModelSources {
         if index != nil || single != nil {
             sources.weights = StoredWeights(try SafetensorsFolder(folder))
             sources.isLoadable = true
+        } else if let name = openCLIPWeights(files.map(\.path)) {
+            try sources.readOpenCLIP(Path.join(folder, name))
         } else {
             try sources.readOthers(folder, files.map(\.path))
         }
@@ -85,6 +87,25 @@ extension ModelSources {
             try readTorch(folder, paths(.pickle))
         } else {
             try list(paths(.pickle))
+        }
+    }
+
+    /// Reads the weights of open_clip, in safetensors or a pickle.
+    private mutating func readOpenCLIP(_ path: String) throws(AIError) {
+        guard WeightFormat(fileName: Path.name(path)) == .pickle else {
+            let size = try FileSystem.status(path)?.size ?? 0
+            weights = StoredWeights(
+                safetensors: [.init(path: path, fileSize: size, header: try SafetensorsHeader(file: path))])
+            isLoadable = true
+            return
+        }
+        do throws(AIError) {
+            weights = StoredWeights([try TorchFile(weights: path)])
+            isLoadable = true
+        } catch {
+            guard error.code == .unsupportedModel else { throw error }
+            weightsFault = error
+            try list([path])
         }
     }
 

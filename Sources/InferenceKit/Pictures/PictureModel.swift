@@ -92,8 +92,8 @@ public final class PictureModel: Sendable {
         }
     }
 
-    /// Pictures as vectors, in their order: in the space of the other side if there is one, else the first row after the
-    /// last norm.
+    /// Pictures as vectors, in their order: in the space of the other side if there is one, else what labels are made of,
+    /// or the first row after the last norm.
     ///
     /// - Parameter normalizes: whether vectors get length 1.
     /// - Throws: ``ErrorCode/invalidInput`` for a picture of which no square of pixels is left, or more than the model has
@@ -102,8 +102,8 @@ public final class PictureModel: Sendable {
         let d = computation.model.description
         return try await run(pictures) { run, inputs, isCancelled throws(AIError) in
             var vectors = [[Float]](repeating: [], count: inputs.count)
-            if d.hasVectorHead {
-                vectors = try run.outputs(inputs, isCancelled: isCancelled)
+            if d.hasVectorHead || d.head?.takesVectors == true {
+                vectors = try run.outputs(inputs, asVectors: !d.hasVectorHead, isCancelled: isCancelled)
             } else {
                 try run.rows(inputs, isCancelled: isCancelled) { index, rows in
                     vectors[index] = Array(UnsafeBufferPointer(start: rows, count: d.width))
@@ -161,14 +161,16 @@ public final class PictureModel: Sendable {
                 .invalidInput,
                 "of a picture of \(picture.width) by \(picture.height) pixels no square of \(pixels.patch) is left")
         }
-        guard pixels.firstCount + rows * columns <= workspace.rows, let block = computation.model.pictures else {
+        guard pixels.firstCount + rows * columns <= workspace.rows, let block = computation.model.pictures,
+            let places = computation.model.places(rows: rows, columns: columns)
+        else {
             throw AIError(
                 .invalidInput,
                 "a picture of \(picture.width) by \(picture.height) pixels has \(rows * columns) squares; "
                     + "the model takes \(workspace.rows - pixels.firstCount)")
         }
         let squares = made.squares(side: pixels.patch, rows: rows, columns: columns)
-        return EncoderInput(block.inputs(squares), positions: block.positions(rows: rows, columns: columns))
+        return EncoderInput(block.inputs(squares), picture: places)
     }
 }
 

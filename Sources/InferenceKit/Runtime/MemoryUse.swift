@@ -139,6 +139,10 @@ extension ModelDescription {
         if let pixels, pixels.positions != nil {
             numbers = numbers.addedClamped(Int64(pixels.rowCount).multipliedClamped(by: Int64(width)))
         }
+        if let distances = pixels?.distances, let heads = layers.first?.attention?.heads {
+            let each = Int64(distances.count).multipliedClamped(by: Int64(heads))
+            numbers = numbers.addedClamped(each.multipliedClamped(by: Int64(layers.count)))
+        }
         for d in [self] + encoders {
             guard let distances = d.distances else { continue }
             // Lists for each head, or the table of vectors.

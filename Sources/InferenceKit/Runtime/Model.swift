@@ -113,6 +113,20 @@ final class Model: Sendable {
     /// The table of tokens' rows; nil of a model without texts.
     var embeddingTable: WeightMatrix? { embedding?.tokens }
 
+    /// What the places of a picture's squares change; nil of a model without pictures.
+    ///
+    /// - Parameters:
+    ///   - rows: squares from top to bottom,
+    ///   - columns: and from left to right.
+    func places(rows: Int, columns: Int) -> PicturePlaces? {
+        guard let pixels = description.pixels, let pictures else { return nil }
+        return PicturePlaces(
+            first: pixels.firstCount, rows: rows, columns: columns,
+            positions: pictures.positions(rows: rows, columns: columns),
+            angles: rotaries.first?.angles(rows: rows, columns: columns),
+            distances: pixels.distances?.indices(first: pixels.firstCount, rows: rows, columns: columns) ?? [])
+    }
+
     /// Whether the positions of a text of one length are computed as in one of another.
     func isSame(length: Int, _ other: Int) -> Bool { rotaries.allSatisfy { $0.isSame(length, other) } }
 
@@ -206,9 +220,11 @@ final class Model: Sendable {
     /// What the head makes of texts of the last step, in their order: `[rows][outputs]` of each, with one row where the
     /// head takes the text as one.
     ///
-    /// - Parameter texts: the rows of each text in the step; or, where the head takes each row, those that are wanted.
+    /// - Parameters:
+    ///   - texts: the rows of each text in the step; or, where the head takes each row, those that are wanted.
+    ///   - asVectors: whether what the outputs are made of is wanted in their place.
     /// - Throws: ``ErrorCode/fileChanged`` if weights could not be read.
-    func outputs(texts: [Range<Int>], _ w: Workspace) throws(AIError) -> [[Float]] {
+    func outputs(texts: [Range<Int>], asVectors: Bool = false, _ w: Workspace) throws(AIError) -> [[Float]] {
         guard let head, let pooling = description.head?.rows else { return texts.map { _ in [] } }
         // What the head takes at once: the means of these rows, side by side.
         let inputs: [[[Range<Int>]]] = texts.map { text in
@@ -218,13 +234,15 @@ final class Model: Sendable {
             case .each, .meanOfOutputs: text.map { [$0..<$0 + 1] }
             case .first: [[first]]
             case .last: [[text.upperBound - 1..<text.upperBound]]
-            case .mean, .attended: [[text]]
-            case .meanOfSquares: [[squares]]
+            case .mean: [[text]]
+            case .attended(let pooling): [[pooling.seesFirst ? text : squares]]
+            case .meanOfSquares, .meanOfNormedSquares: [[squares]]
             case .firstAndMean: [[first, squares]]
             }
         }
-        let (width, outputs) = (description.width, description.outputs)
+        let width = description.width
         let taken = description.head?.inputWidth(width) ?? width
+        let outputs = asVectors ? taken : description.outputs
         var all: [Float] = []
         var rest = inputs.flatMap { $0 }[...]
         all.reserveCapacity(rest.count * outputs)
@@ -236,8 +254,15 @@ final class Model: Sendable {
                     pool(rows, w, into: w.branch.start + place * taken + part * width)
                 }
             }
-            head.apply(w.branch, rows: piece.count, w)
-            all += UnsafeBufferPointer(start: w.logitsStart, count: piece.count * outputs)
+            let made: UnsafeMutablePointer<Float>
+            if asVectors {
+                head.normalize(w.branch, rows: piece.count, w)
+                made = w.branch.start
+            } else {
+                head.apply(w.branch, rows: piece.count, w)
+                made = w.logitsStart
+            }
+            all += UnsafeBufferPointer(start: made, count: piece.count * outputs)
         }
         try files.checkIntact()
         var start = 0

@@ -32,6 +32,12 @@ struct DistanceSpace {
         queries = FloatBuffer(size.lists)
     }
 
+    /// Floats of the lists of what places of squares add, of pictures that have so many rows together, at most.
+    static func squares(heads: Int, rows: Int) -> Int {
+        let each = Int64(rows).multipliedClamped(by: Int64(rows)).addedClamped(Int64(HUB_BEHIND))
+        return Int(each.multipliedClamped(by: Int64(heads)))
+    }
+
     /// Floats from one list to the next, for texts of up to a length.
     static func stride(_ longest: Int) -> Int { 2 * longest - 1 + Int(HUB_BEHIND) }
 }

@@ -3,8 +3,8 @@ struct StepRow {
     let cache: KeyValueCache
     let position: Int
     let input: RowInput
-    /// Of a picture: the positions of its squares, `[squares][width]`; nil for none.
-    var positions: FloatBuffer?
+    /// Of a picture; nil for other rows.
+    var picture: PicturePlaces?
     /// The length of the text, as far as it was known when this row was asked for: some rotary embeddings depend on it.
     let length: Int
     /// Whether logits are computed for it.

@@ -33,6 +33,8 @@ final class Workspace {
     let angles: [(cosines: FloatBuffer, sines: FloatBuffer)]
     /// Where vectors of distances count; nil elsewhere.
     let distances: DistanceSpace?
+    /// Of what places of squares add to scores; empty elsewhere.
+    let squareLists: FloatBuffer
     /// Where there are experts; nil elsewhere.
     let experts: ExpertSpace?
     /// Where attention is latent; nil elsewhere.
@@ -70,6 +72,7 @@ final class Workspace {
         (streams, predicted) = (FloatBuffer(rows * row.streams), FloatBuffer(rows * row.streams))
         angles = row.rotated.map { (FloatBuffer(rows * $0 / 2), FloatBuffer(rows * $0 / 2)) }
         distances = size.distances.map(DistanceSpace.init)
+        squareLists = FloatBuffer(size.squareLists)
         experts = size.experts.map(ExpertSpace.init)
         latent = row.latent.map { LatentSpace($0, rows: rows) }
         recurrence = row.recurrence.map { RecurrentSpace($0, rows: rows) }

@@ -11,6 +11,8 @@ struct WorkspaceSize: Sendable, Hashable {
     let experts: ExpertSpace.Size?
     /// Where vectors of distances count; nil elsewhere.
     let distances: DistanceSpace.Size?
+    /// Numbers of the lists of what places of squares add to scores; 0 elsewhere.
+    let squareLists: Int
     let packedBytes: Int
     /// Rows of logits computed at once,
     let logitRows: Int
@@ -38,6 +40,8 @@ struct WorkspaceSize: Sendable, Hashable {
         rows = min(all, limit ?? all)
         experts = ExpertSpace.Size(d, rows: rows)
         distances = DistanceSpace.Size(d, queryWidth: row.query)
+        let heads = d.pixels?.distances == nil ? nil : d.layers.first?.attention?.heads
+        squareLists = heads.map { [rows] in DistanceSpace.squares(heads: $0, rows: rows) } ?? 0
         let patched = d.embedding.patches.map { max($0.count, $0.width) } ?? d.pixels?.count ?? 0
         // Cross attention reads rows as wide as the encoder's.
         let widest = max(
@@ -56,6 +60,7 @@ struct WorkspaceSize: Sendable, Hashable {
         // Those of one token for each layer.
         numbers = numbers.addedClamped(Int64(row.layerInputs))
         numbers = numbers.addedClamped(Int64(logitRows).multipliedClamped(by: Int64(outputs)))
+        numbers = numbers.addedClamped(Int64(squareLists))
         numbers = numbers.addedClamped(experts?.numbers ?? 0).addedClamped(distances?.numbers ?? 0)
         return encoders.reduce(numbers.multipliedClamped(by: 4).addedClamped(Int64(packedBytes))) {
             $0.addedClamped($1.bytes)

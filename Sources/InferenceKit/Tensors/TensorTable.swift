@@ -239,7 +239,8 @@ extension TensorNames {
         }
         if case .tower(let inner) = role {
             // What stands before the prefix of texts stands before that of pictures.
-            let before = prefix.hasSuffix(self.prefix) ? prefix.dropLast(self.prefix.count) : ""
+            let isInside = prefix.hasSuffix(self.prefix) && !towers[0].isAtRoot
+            let before = isInside ? prefix.dropLast(self.prefix.count) : ""
             return towers[0].name(inner, layer: number, isBias: isBias, prefix: before + towers[0].prefix)
         }
         let plain = isBias ? plainBiases[role] : nil

@@ -23,7 +23,7 @@ enum ArchitectureTraits {
         "xclip",
         "owlvit", "owlv2", "grounding-dino", "vilt", "lxmert", "visual_bert",
         // Pictures.
-        "vit_mae", "vit_msn", "beit", "data2vec-vision", "swin", "swinv2", "dinov3_vit", "dinov3_convnext", "ijepa",
+        "swin", "swinv2", "dinov3_convnext", "ijepa",
         "resnet", "regnet", "convnext",
         "convnextv2",
         "efficientnet", "mobilenet_v1", "mobilenet_v2", "mobilevit", "mobilevitv2", "levit", "cvt", "pvt", "pvt_v2",

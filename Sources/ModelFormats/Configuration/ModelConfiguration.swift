@@ -7,7 +7,7 @@ package import HubCore
 package struct ModelConfiguration: Sendable {
     /// The file, for errors.
     package let path: String
-    /// `model_type`: `llama`, `qwen2`, …; nil if the file is not one of transformers'.
+    /// `model_type`: `llama`, `qwen2`, …, or `timm:` and a family of timm's; nil if the file is of neither.
     package let modelType: String?
     /// `model_type` of the part that describes the decoder; the same if there is only one.
     package let decoderType: String?
@@ -67,13 +67,17 @@ package struct ModelConfiguration: Sendable {
     /// Whether it is an audio decoder whose embedding has one row more than there are codes.
     package var hasCodes: Bool { decoderType.map(ArchitectureTraits.codeDecoders.contains) ?? false }
 
-    /// Reads `config.json` of a folder; nil if there is none.
+    /// Reads `config.json` of a folder, or else open_clip's own file; nil if there is neither.
     ///
     /// - Parameter isForgiving: whether a value of the wrong type or out of range is only recorded in ``faults``.
     /// - Throws: ``ErrorCode/malformedModel`` for such a value, or if it is not a JSON object.
     package static func read(folder: String, isForgiving: Bool = false) throws(AIError) -> ModelConfiguration? {
         let path = Path.join(folder, "config.json")
-        guard let json = try JSONFile.read(path) else { return nil }
+        guard let json = try JSONFile.read(path) else {
+            let other = Path.join(folder, OpenCLIPConfiguration.name)
+            guard let json = try JSONFile.read(other).flatMap(OpenCLIPConfiguration.translated) else { return nil }
+            return try ModelConfiguration(json, path: other, isForgiving: isForgiving)
+        }
         let names = declaresPacking(json) ? [] : packingNames.filter { FileSystem.exists(Path.join(folder, $0)) }
         let other = try names.first.map { name throws(AIError) in try JSONFile.read(Path.join(folder, name)) }
         return try ModelConfiguration(
@@ -119,6 +123,7 @@ package struct ModelConfiguration: Sendable {
     /// - Parameter noted: collects faults; nil if they are errors.
     init(_ json: JSON, path: String, noted: FaultList?, isGGUF: Bool = false) throws(AIError) {
         self.isGGUF = isGGUF
+        let json = isGGUF ? json : TimmConfiguration.translated(json) ?? json
         guard let members = json.object else { throw .malformed(path, "it is not an object") }
         let all = ConfigurationFields(members, path: path, noted: noted)
         self.path = path

@@ -71,7 +71,9 @@ package struct ModelSources: Sendable {
 
     /// Whether a folder with these files has weights that can be opened, as far as names tell; GGUF apart.
     package static func isLoadable(_ paths: some Sequence<String>) -> Bool {
-        paths.contains { SafetensorsFolder.isEntry($0) || TorchFolder.isEntry($0) }
+        let paths = Array(paths)
+        return paths.contains { SafetensorsFolder.isEntry($0) || TorchFolder.isEntry($0) }
+            || openCLIPWeights(paths) != nil
     }
 
     /// Sets which of several GGUF models the weights are from; the format's figures are then that model's.

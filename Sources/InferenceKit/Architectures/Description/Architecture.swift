@@ -82,7 +82,7 @@ struct Architecture: Sendable {
         if description.isCausal, description.encoders.isEmpty, settings.flag("is_causal") == false {
             description.seeBothSides(&settings)
         }
-        if description.head?.hasTensors == true, let stored, !configuration.isGGUF,
+        if let head = description.head, head.hasTensors, head.hasMatrix, let stored, !configuration.isGGUF,
             isBare(stored, configuration, names)
         {
             (description.head, description.task) = (nil, chosen.task.sees ? .imageEmbedding : .embedding)

@@ -45,6 +45,7 @@ extension ModelDescription {
             ("the soft-capping of logits", head?.cap ?? 0),
             ("the epsilon of the last norm", finalNorm?.epsilon ?? 0),
             ("the epsilon of the embedding's norm", embedding.norm?.epsilon ?? 0),
+            ("the epsilon of the head's norm", head?.norm?.epsilon ?? 0),
         ]
     }
 }

@@ -14,6 +14,8 @@ extension ModelDescription {
         /// Learned rows before those of squares, in their order.
         var first: [LearnedRows] = [.classToken]
         var positions: Positions?
+        /// What the places of two squares add to the score of one's query and the other's key; nil for nothing.
+        var distances: SquareDistances?
 
         /// Numbers that make a row.
         var count: Int { channels * patch * patch }
@@ -51,6 +53,43 @@ extension ModelDescription {
         var hasAntialias = false
     }
 
+    /// A table with a row for each distance of squares down and across, of a number for each head that is added to scaled
+    /// scores; and three rows more, where one of the two or both are the first row (BEiT, https://arxiv.org/abs/2106.08254).
+    /// For a picture of another size those of squares are interpolated.
+    struct SquareDistances: Sendable, Hashable {
+        /// Squares of a picture of the size that it was trained on, down and across.
+        var rows: Int
+        var columns: Int
+        /// Whether all layers have one table.
+        var isShared: Bool
+
+        /// Rows of the table.
+        var count: Int { (2 * rows - 1) * (2 * columns - 1) + 3 }
+
+        /// The row of each query and each key, query by query, in the table of pictures of a size. transformers'
+        /// `BeitRelativePositionBias`.
+        func indices(first: Int, rows: Int, columns: Int) -> [UInt32] {
+            let (count, width) = (first + rows * columns, 2 * columns - 1)
+            let last = UInt32((2 * rows - 1) * width)
+            var indices = [UInt32](repeating: 0, count: count * count)
+            for query in 0..<count {
+                for key in 0..<count {
+                    let place = query * count + key
+                    switch (query < first, key < first) {
+                    case (true, true): indices[place] = last + 2
+                    case (true, false): indices[place] = last
+                    case (false, true): indices[place] = last + 1
+                    case (false, false):
+                        let (q, k) = (query - first, key - first)
+                        let down = q / columns - k / columns + rows - 1
+                        indices[place] = UInt32(down * width + q % columns - k % columns + columns - 1)
+                    }
+                }
+            }
+            return indices
+        }
+    }
+
     /// The tensors of a picture's embedding.
     func pictureTensors(_ pixels: Pixels) -> [TensorNeed] {
         let kernel = [width, pixels.channels, pixels.patch, pixels.patch]
@@ -64,6 +103,9 @@ extension ModelDescription {
         if let positions = pixels.positions {
             needs.append(
                 TensorNeed(role: .positions, shape: [positions.leading + pixels.rows * pixels.columns, width]))
+        }
+        if let distances = pixels.distances, distances.isShared, let heads = layers.first?.attention?.heads {
+            needs.append(TensorNeed(role: .distances, shape: [distances.count, heads]))
         }
         return needs
     }
@@ -97,6 +139,8 @@ extension ModelDescription {
         var inner: Int
         var activation: Activation
         var norm: Norm
+        /// Whether learned rows are among those that it attends to; otherwise those of squares alone.
+        var seesFirst = false
     }
 
     /// The same, or one side of it.

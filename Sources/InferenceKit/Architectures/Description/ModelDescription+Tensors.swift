@@ -102,6 +102,9 @@ extension ModelDescription {
             }
             add(.attentionOutput, width, a.queryWidth, bias: a.hasOutputBias)
             if a.hasSinks { add(.sinks, a.heads) }
+            if let distances = pixels?.distances, !distances.isShared {
+                add(.squareDistances, distances.count, a.heads)
+            }
             for role in [TensorRole.attentionNorm, .attentionPostNorm] where d.hasNorm(role) {
                 add(role, d.norm, width)
             }
@@ -182,6 +185,7 @@ extension ModelDescription {
         add(.finalNorm, finalNorm, width)
         guard let head else { return needs }
         let width = head.inputWidth(width)
+        add(.headInputNorm, head.norm, width)
         if let dense = head.dense {
             add(.headDense, dense.width, width, bias: dense.hasBias)
             add(.headNorm, dense.norm, dense.width)

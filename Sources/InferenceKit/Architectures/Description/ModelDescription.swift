@@ -148,8 +148,10 @@ struct ModelDescription: Sendable, Hashable {
         /// Which rows of a text it takes.
         enum Rows: Sendable, Hashable {
             case each, first, mean, last
-            /// The mean of the rows of squares of a picture, before the last norm.
+            /// The mean of the rows of squares of a picture, before the last norm,
             case meanOfSquares
+            /// or after it.
+            case meanOfNormedSquares
             /// A learned query attends to all.
             case attended(AttentionPooling)
             /// The first, and behind it the mean of the rows of squares of a picture.
@@ -173,6 +175,8 @@ struct ModelDescription: Sendable, Hashable {
         }
 
         var rows = Rows.each
+        /// Of what the rows give, before everything else; nil for none.
+        var norm: Norm?
         /// nil for none.
         var dense: Dense?
         /// Whether the matrix of the outputs is the embedding table.
@@ -185,6 +189,8 @@ struct ModelDescription: Sendable, Hashable {
         /// Whether a matrix of the rows before ``dense``, with a bias, is added to the outputs.
         var hasResidual = false
         var outputs = Outputs.vocabulary
+        /// Whether what the outputs are made of is a picture's vector; otherwise that is its first row.
+        var takesVectors = false
         /// Logits become `cap * tanh(logit / cap)`; 0 for none.
         var cap: Float = 0
         /// Factor of the logits.
@@ -194,7 +200,9 @@ struct ModelDescription: Sendable, Hashable {
         func inputWidth(_ width: Int) -> Int { rows == .firstAndMean ? 2 * width : width }
 
         /// Whether it has any of its own.
-        var hasTensors: Bool { !isTied && hasMatrix || hasBias || dense != nil || rest > 0 || attention != nil }
+        var hasTensors: Bool {
+            !isTied && hasMatrix || hasBias || norm != nil || dense != nil || rest > 0 || attention != nil
+        }
 
         var attention: AttentionPooling? { if case .attended(let attention) = rows { attention } else { nil } }
     }
@@ -359,6 +367,8 @@ struct ModelDescription: Sendable, Hashable {
         /// Whether coordinates 2i and 2i + 1 are a pair, as in llama.cpp's Llama; otherwise i and i + rotated / 2.
         var isAdjacent = false
         var scaling = Scaling.none
+        /// Whether squares of pictures turn, by how far down and across they are, and other rows do not.
+        var isOfSquares = false
         /// Whether a tensor of the file divides the frequencies: GGUF's way to write ``Scaling/llama3``.
         var hasFactors = false
     }

@@ -3,13 +3,13 @@ enum TensorRole: Sendable, Hashable {
     // Of the model.
     case embedding, positions, tokenTypes, embeddingNorm, embeddingProjection, finalNorm, rotaryFactors,
         longFactors, shortFactors
-    case distances, distancesNorm
+    case distances, distancesNorm, squareDistances
     case streamInput(Int), streamOutput(Int)
     case layerTable, layerProjection, layerProjectionNorm
     case patchHidden, patchOutput, patchResidual
     /// Of pictures: the matrix of squares of pixels, and learned rows.
     case patchKernel, classToken, distillationToken, registers
-    case headDense, headNorm, head, headRest, headResidual
+    case headInputNorm, headDense, headNorm, head, headRest, headResidual
     /// Of attention pooling: the learned query, and the block behind it.
     case poolingProbe, poolingQuery, poolingKey, poolingValue, poolingOutput, poolingNorm, poolingUp, poolingDown
     /// Of vectors of texts and of pictures in one space.
@@ -90,6 +90,8 @@ struct TensorNames: Sendable {
 
     /// Those of the model that reads pictures beside it; none for a model of one side.
     var towers: [TensorNames] = []
+    /// Whether a tower's names have nothing before their prefix, whatever those of the texts have.
+    var isAtRoot = false
 
     /// What every model with these names has outside of its layers: the table of tokens, or the matrix of squares.
     var firstRole: TensorRole { stems[.embedding] == nil ? .patchKernel : .embedding }

@@ -11,8 +11,9 @@ extension Architecture {
             .textSide("CLIPTextModel", hasHead: false), .pictureSide("CLIPVisionModelWithProjection"),
             .pictureSide("CLIPVisionModel", hasHead: false),
             .pictureLabels("CLIPForImageClassification", rows: .meanOfSquares, side: .pictures),
-        ], names: .clip
+        ], names: .clip, otherNames: [.openCLIP]
     ) { settings throws(AIError) in
+        settings.refuseOpenCLIP()
         let width = settings.outer.count("projection_dim") ?? 512
         var texts = try settings.clipTexts(width)
         texts.towers = [

@@ -15,6 +15,9 @@ extension Settings {
         guard height >= down, width >= down else {
             throw .malformed(path, "patch_size \(down) is larger than image_size \(height) by \(width)")
         }
+        guard SettingLimits.sizes.contains((height / down) * (width / down)) else {
+            throw .malformed(path, "image_size \(height) by \(width) has too many squares of \(down)")
+        }
         let channels = count("num_channels") ?? 3
         if channels != 3 { refuse("num_channels", "\(channels)") }
         return .init(channels: channels, patch: down, rows: height / down, columns: width / down)

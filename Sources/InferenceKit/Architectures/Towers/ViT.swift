@@ -13,6 +13,30 @@ extension Architecture {
         return try settings.vision(pixels, epsilon: 1e-12)
     }
 
+    /// A ViT that learned to draw what it does not see (https://arxiv.org/abs/2111.06377). What draws is not read.
+    static let vitMAE = Architecture(
+        "ViT-MAE", ["vit_mae"], gguf: [], classes: [.pictures("ViTMAEModel"), .pictures("ViTMAEForPreTraining")],
+        names: {
+            var names = TensorNames.vit("vit.")
+            names.heads.append("decoder.")
+            return names
+        }()
+    ) { settings throws(AIError) in
+        var pixels = try settings.pixels(size: 224, patch: 16)
+        pixels.positions = .init(leading: 1)
+        return try settings.vision(pixels, epsilon: 1e-12)
+    }
+
+    /// https://arxiv.org/abs/2204.07141
+    static let vitMSN = Architecture(
+        "ViT-MSN", ["vit_msn"], gguf: [],
+        classes: [.pictures("ViTMSNModel"), .pictureLabels("ViTMSNForImageClassification")], names: .vit("vit.")
+    ) { settings throws(AIError) in
+        var pixels = try settings.pixels(size: 224, patch: 16)
+        pixels.positions = .init(leading: 1)
+        return try settings.vision(pixels, epsilon: 1e-6)
+    }
+
     /// A second learned row stands behind the first, whatever the class.
     static let deit = Architecture(
         "DeiT", ["deit"], gguf: [],
@@ -66,7 +90,7 @@ extension Settings {
 }
 
 extension TensorNames {
-    fileprivate static func vit(_ prefix: String) -> TensorNames {
+    static func vit(_ prefix: String) -> TensorNames {
         TensorNames(
             prefix: prefix, layer: "encoder.layer.",
             stems: [
