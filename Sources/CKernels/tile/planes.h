@@ -61,7 +61,7 @@ static void pool(
                 for (size_t k = across.begin; k < across.end; k++) {
                     const vf v = load(line + (column * w->stride + k - w->left) * w->channels, left);
                     // NaN stays.
-                    if (pooling == HUB_LARGEST) value = v <= value ? value : v;
+                    if (pooling == HUB_LARGEST) value = ((v <= value) | (value != value)) ? value : v;
                     else value += v;
                 }
             }
