@@ -25,7 +25,9 @@ extension ConvolutionNet {
             try check(block.layers, channels, path)
             if let around = block.around {
                 try check(around, channels, path)
-                let (sum, added) = (Self.channels(after: block.layers, of: channels), Self.channels(after: around, of: channels))
+                let (sum, added) = (
+                    Self.channels(after: block.layers, of: channels), Self.channels(after: around, of: channels)
+                )
                 guard sum == added else {
                     throw .malformed(path, "\(added) channels would be added to \(sum)")
                 }
@@ -45,7 +47,8 @@ extension ConvolutionNet {
         var channels = channels
         for case .convolution(let convolution) in layers {
             guard convolution.inputs == channels else {
-                throw .malformed(path, "\(convolution.name) would read \(convolution.inputs) of \(channels) channels")
+                throw .malformed(
+                    path, "\(convolution.name) would read \(convolution.inputs) of \(channels) channels")
             }
             guard convolution.groups > 0, convolution.inputs % convolution.groups == 0,
                 convolution.outputs % convolution.groups == 0

@@ -41,7 +41,8 @@ extension MobilePlan {
             name, norm, inputs, outputs, window, groups: groups, epsilon: epsilon, activation)
     }
 
-    private func block(_ block: MobileBlock, _ name: String, _ inputs: Int, _ outputs: Int) -> ConvolutionNet.Block {
+    private func block(_ block: MobileBlock, _ name: String, _ inputs: Int, _ outputs: Int) -> ConvolutionNet.Block
+    {
         let activation = block.activation ?? self.activation
         let window = self.window(block.side, stride: block.stride)
         let inner = Self.divisible(Double(inputs) * block.expansion)
@@ -76,7 +77,8 @@ extension MobilePlan {
     }
 
     private func squeeze(
-        _ block: MobileBlock, _ name: String, _ channels: Int, ratio: Double, _ activation: ConvolutionNet.Activation
+        _ block: MobileBlock, _ name: String, _ channels: Int, ratio: Double,
+        _ activation: ConvolutionNet.Activation
     ) -> [ConvolutionNet.Layer] {
         guard block.squeezed > 0 else { return [] }
         let share = Double(channels) * ratio

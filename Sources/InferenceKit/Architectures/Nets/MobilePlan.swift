@@ -58,7 +58,8 @@ struct MobilePlan: Sendable {
         var counts: [Int] = []
         // The last kinds first, so that those which change the size are least repeated.
         for kind in kinds.reversed() {
-            let count = max(1, Int((Double(kind.repeats) / Double(left) * Double(scaled)).rounded(.toNearestOrEven)))
+            let count = max(
+                1, Int((Double(kind.repeats) / Double(left) * Double(scaled)).rounded(.toNearestOrEven)))
             counts.append(count)
             (left, scaled) = (left - kind.repeats, scaled - count)
         }
@@ -110,7 +111,9 @@ struct MobileBlock: Sendable {
                 continue
             }
             let name = part.prefix { $0.isLetter }
-            guard let number = Double(part.dropFirst(name.count)) else { preconditionFailure("unknown block \(text)") }
+            guard let number = Double(part.dropFirst(name.count)) else {
+                preconditionFailure("unknown block \(text)")
+            }
             switch name {
             case "r": repeats = Int(number)
             case "k": side = Int(number)

@@ -101,7 +101,8 @@ struct ResNetPlan: Sendable {
         groups = arguments.count("cardinality") ?? groups
         groupWidth = arguments.count("base_width") ?? groupWidth
         guard depths.count == channels.count, depths.count == isBottleneck.count else {
-            throw .malformed(settings.path, "model_args: layers and channels are not of \(isBottleneck.count) stages")
+            throw .malformed(
+                settings.path, "model_args: layers and channels are not of \(isBottleneck.count) stages")
         }
         for channels in channels where Double(channels) * Double(groupWidth) / 64 * Double(groups) > 1e6 {
             throw .malformed(settings.path, "model_args: \(groups) groups of \(groupWidth) are too wide")
@@ -129,7 +130,8 @@ struct ResNetPlan: Sendable {
         for stage in depths.indices {
             for index in 0..<depths[stage] {
                 let stride = index == 0 && stage > 0 ? 2 : 1
-                blocks.append(block("layer\(stage + 1).\(index).", stage, inputs, stride: stride, isFirst: index == 0))
+                blocks.append(
+                    block("layer\(stage + 1).\(index).", stage, inputs, stride: stride, isFirst: index == 0))
                 inputs = outputs(stage)
             }
         }
@@ -210,13 +212,15 @@ extension Settings {
                     ]
                     : [
                         layer(
-                            name + "layer.0.", inputs, inner, .init(side: 1, stride: shrinksEarly ? stride : 1), .relu),
+                            name + "layer.0.", inputs, inner, .init(side: 1, stride: shrinksEarly ? stride : 1),
+                            .relu),
                         layer(
                             name + "layer.1.", inner, inner, .centred(3, stride: shrinksEarly ? 1 : stride), .relu),
                         layer(name + "layer.2.", inner, outputs),
                     ]
                 let changes = stride > 1 || inputs != outputs
-                let around = changes
+                let around =
+                    changes
                     ? [layer(name + "shortcut.", inputs, outputs, .init(side: 1, stride: stride))] : []
                 blocks.append(.init(layers: layers, around: around, activation: activation))
                 inputs = outputs
