@@ -24,7 +24,7 @@ enum ArchitectureTraits {
         "owlvit", "owlv2", "grounding-dino", "vilt", "lxmert", "visual_bert",
         // Pictures.
         "vit_mae", "vit_msn", "beit", "data2vec-vision", "swin", "swinv2", "dinov3_vit", "dinov3_convnext", "ijepa",
-        "resnet", "regnet", "convnext",
+        "regnet", "convnext",
         "convnextv2",
         "efficientnet", "mobilenet_v1", "mobilenet_v2", "mobilevit", "mobilevitv2", "levit", "cvt", "pvt", "pvt_v2",
         "poolformer", "segformer", "dpt", "depth_anything", "glpn", "zoedepth", "detr", "conditional_detr",
