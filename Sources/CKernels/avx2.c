@@ -85,6 +85,7 @@ INLINE vf load_bytes(const int8_t *at) {
 #include "tile/between.h"
 #include "tile/attention.h"
 #include "tile/recurrence.h"
+#include "tile/planes.h"
 #include "tile/table.h"
 const hub_kernels hub_kernels_avx2 = TABLE(NULL);
 #pragma clang attribute pop

@@ -38,6 +38,7 @@ INLINE vf load_bytes(const int8_t *at) {
 #include "tile/between.h"
 #include "tile/attention.h"
 #include "tile/recurrence.h"
+#include "tile/planes.h"
 #include "tile/table.h"
 const hub_kernels hub_kernels_avx512 = TABLE(NULL);
 const hub_kernels hub_kernels_avx512_bf16 = TABLE(hub_tile_bf16_avx512);

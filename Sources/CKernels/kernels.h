@@ -1,6 +1,7 @@
 // What an instruction set provides; team.c, multiply.c and attend.c build on it.
 #pragma once
 #include "floats.h"
+#include "include/hub_planes.h"
 #include "include/hub_recurrence.h"
 
 enum {
@@ -98,6 +99,14 @@ struct hub_kernels {
     void (*scan_space)(const hub_space *space, size_t head);
     /// Some channels of all rows.
     void (*select)(const hub_selection *selection, size_t begin, size_t end);
+    /// Places `begin` to `end` of a convolution of each channel alone, and of a pooling.
+    void (*convolve_channels)(
+        const float *x, const hub_window *window, const float *weights, const float *bias, size_t begin, size_t end,
+        float *out);
+    void (*pool)(hub_pooling pooling, const float *x, const hub_window *window, size_t begin, size_t end, float *out);
+    /// Sums of channels `begin` to `end` over all places.
+    void (*sum_places)(
+        const float *x, size_t height, size_t width, size_t channels, bool squared, size_t begin, size_t end, float *out);
 };
 
 extern const hub_kernels hub_kernels_scalar;

@@ -75,4 +75,5 @@ INLINE vf load_bytes(const int8_t *at) {
 #include "tile/between.h"
 #include "tile/attention.h"
 #include "tile/recurrence.h"
+#include "tile/planes.h"
 #include "tile/table.h"

@@ -92,6 +92,7 @@ INLINE vf load_bytes(const int8_t *at) { return (vf)(float)*at; }
 #include "tile/between.h"
 #include "tile/attention.h"
 #include "tile/recurrence.h"
+#include "tile/planes.h"
 
 #define HUB_BLOCKS(NAME, ggml, block, bytes, offset, halves, minima) [HUB_##NAME] = fast,
 #define HUB_PACKED(NAME, block, bytes, halves, minima) [HUB_##NAME] = fast,
@@ -108,4 +109,5 @@ const hub_kernels hub_kernels_scalar = {
     .finish = finish, .quantize = quantize, .attend = attend, .rms_norm = rms_norm, .layer_norm = layer_norm,
     .affine = affine, .activate = activate, .add = add, .soft_cap = soft_cap,
     .convolve = convolve, .delta_rule = delta_rule, .scan_space = scan_space, .select = select_all,
+    .convolve_channels = convolve_channels, .pool = pool, .sum_places = sum_places,
 };

@@ -68,6 +68,7 @@ import Testing
     /// No name of a family that runs is told again for its cache.
     @Test func onlyWhatDoesNotRunIsListedByName() {
         let running = Architectures.modelTypes.union(Architectures.all.flatMap(\.ggufNames))
+            .union(Nets.all.flatMap(\.types))
         let told = ArchitectureTraits.encoders.union(ArchitectureTraits.windowedThroughout)
             .union(ArchitectureTraits.windowPattern.keys).union(ArchitectureTraits.chunkSize.keys)
         #expect(told.isDisjoint(with: running), "\(told.intersection(running))")

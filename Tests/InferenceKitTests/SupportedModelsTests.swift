@@ -13,7 +13,8 @@ import Testing
         let names = engine.families.map(\.modelType)
         #expect(Set(names).count == names.count)
         let running = Set(engine.families.filter(\.runs).map(\.modelType))
-        #expect(running == Set(Architectures.all.flatMap { $0.modelTypes.isEmpty ? $0.ggufNames : $0.modelTypes }))
+        let transformers = Architectures.all.flatMap { $0.modelTypes.isEmpty ? $0.ggufNames : $0.modelTypes }
+        #expect(running == Set(transformers + Nets.all.flatMap(\.types)))
         #expect(Set(names) == running.union(TensorPlan.transformers.keys))
         // Every GGUF name is one of some type.
         let ggufNames = Set(engine.families.compactMap(\.ggufName))

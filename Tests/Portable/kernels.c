@@ -545,6 +545,9 @@ static void between(hub_team *team) {
             case HUB_RELU_SQUARED: e = v > 0 ? v * v : 0; break;
             case HUB_TANH: e = tanh(v); break;
             case HUB_SIGMOID: e = 1 / (1 + exp(-v)); break;
+            case HUB_RELU6: e = fmax(0, fmin(v, 6)); break;
+            case HUB_HARD_SIGMOID: e = fmax(0, fmin(v + 3, 6)) / 6; break;
+            case HUB_HARD_SWISH: e = v * fmax(0, fmin(v + 3, 6)) / 6; break;
             case HUB_CLAMPED: v = fmin(v, 7), e = v / (1 + exp(-1.702 * v)); break;
             }
             double factor = kind == HUB_CLAMPED ? fmax(-7, fmin(y[i], 7)) + 1 : y[i];
@@ -726,6 +729,62 @@ static void spatial(hub_team *one, hub_team *three, hub_team *scalar) {
     check(worst <= 1e-5, "state space", name, "");
 }
 
+/// What a window sees of a plane, and convolutions of each channel, against sums in double precision; several threads give
+/// the bits of one.
+static void planes(hub_team *one, hub_team *three) {
+    const char *name = hub_kernels_name(hub_team_kernels(one));
+    enum { H = 9, W = 11, C = 83, SIDE = 5, AREA = SIDE * SIDE };
+    static float x[H * W * C], weights[AREA * C], bias[C], seen[H * W * AREA * C], out[2][H * W * C];
+    for (int i = 0; i < H * W * C; i++) x[i] = real();
+    for (int i = 0; i < AREA * C; i++) weights[i] = real();
+    for (int i = 0; i < C; i++) bias[i] = real();
+    for (size_t stride = 1; stride <= 3; stride++)
+        for (size_t before = 0; before <= 2; before++) {
+            hub_window w = {
+                .height = H, .width = W, .channels = C, .side = SIDE, .stride = stride, .top = before, .left = 2 - before};
+            w.rows = (H + 2 - SIDE) / stride + 1, w.columns = (W + 2 - SIDE) / stride + 1;
+            size_t count = w.rows * w.columns, bytes = count * C * 4;
+            hub_gather_windows(three, x, &w, 1, 0, count, seen);
+            double worst = 0;
+            bool is_right = true;
+            for (int kind = 0; kind < 3; kind++) {
+                for (int i = 0; i < 2; i++)
+                    if (kind == 0) hub_convolve_channels(i ? three : one, x, &w, weights, bias, out[i]);
+                    else hub_pool(i ? three : one, kind == 1 ? HUB_LARGEST : HUB_MEAN, x, &w, out[i]);
+                check(memcmp(out[0], out[1], bytes) == 0, "planes by several threads", name, "");
+                for (size_t place = 0; place < count; place++)
+                    for (size_t c = 0; c < C; c++) {
+                        double sum = bias[c], all = 0, largest = -1e9, counted = 0;
+                        for (size_t k = 0; k < AREA; k++) {
+                            const size_t row = place / w.columns * stride + k / SIDE - w.top;
+                            const size_t column = place % w.columns * stride + k % SIDE - w.left;
+                            const bool is_inside = row < H && column < W;
+                            const float v = is_inside ? x[(row * W + column) * C + c] : 0;
+                            is_right = is_right && seen[(place * AREA + k) * C + c] == v;
+                            sum += (double)v * weights[k * C + c];
+                            if (is_inside) all += v, counted++, largest = fmax(largest, v);
+                        }
+                        const double expected = kind == 0 ? sum : kind == 1 ? largest : all / counted;
+                        worst = fmax(worst, fabs(expected - out[0][place * C + c]));
+                    }
+            }
+            check(is_right, "windows", name, "");
+            if (worst > 4e-6) printf("%g ", worst);
+            check(worst <= 4e-6, "planes", name, "");
+        }
+    double worst = 0;
+    for (int squared = 0; squared < 2; squared++) {
+        for (int i = 0; i < 2; i++) hub_sum_places(i ? three : one, x, H, W, C, squared, out[i]);
+        check(memcmp(out[0], out[1], C * 4) == 0, "sums of places by several threads", name, "");
+        for (int c = 0; c < C; c++) {
+            double sum = 0;
+            for (int i = 0; i < H * W; i++) sum += squared ? (double)x[i * C + c] * x[i * C + c] : x[i * C + c];
+            worst = fmax(worst, fabs(sum - out[0][c]));
+        }
+    }
+    check(worst <= 2e-5, "sums of places", name, "");
+}
+
 static void count_items(void *context, size_t worker, size_t begin, size_t end) {
     (void)worker;
     for (size_t i = begin; i < end; i++) ((uint8_t *)context)[i]++;
@@ -758,6 +817,7 @@ int hub_check_kernels(int *count) {
         recurrent(one, three);
         selective(one, three);
         spatial(one, three, scalar);
+        planes(one, three);
         hub_team_destroy(one);
         hub_team_destroy(three);
     }

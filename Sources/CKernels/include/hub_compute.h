@@ -225,8 +225,10 @@ void hub_rotate(
 
 typedef enum {
     HUB_SILU, HUB_GELU, HUB_GELU_TANH, HUB_QUICK_GELU, HUB_RELU, HUB_RELU_SQUARED, HUB_TANH, HUB_SIGMOID,
-    HUB_CLAMPED
+    HUB_RELU6, HUB_HARD_SIGMOID, HUB_HARD_SWISH, HUB_CLAMPED
 } hub_activation;
+/// HUB_RELU6 is x from 0 to 6, HUB_HARD_SIGMOID a sixth of that of x + 3, HUB_HARD_SWISH x times it
+/// (https://arxiv.org/abs/1905.02244).
 /// HUB_CLAMPED is gpt-oss's: the quick GELU of x, which is at most 7, times one more than the factor, which is from -7 to 7.
 /// out = activation(x), times `factor` unless that is NULL. Each row has `columns` floats, `stride` between rows of
 /// both x and factor; out is dense.

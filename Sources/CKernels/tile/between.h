@@ -110,6 +110,12 @@ static void affine(const float *x, size_t count, const float *weight, const floa
     EACH_VECTOR(count, { store(out + i, FMA(load(x + i, left), load(weight + i, left), load(bias + i, left)), left); });
 }
 
+/// From 0 to 6.
+INLINE vf six(vf x) {
+    vf most = AT_MOST(x, 6.0f);
+    return AT_LEAST(most, 0.0f);
+}
+
 INLINE vf activated(hub_activation activation, vf x) {
     const vf half = (vf)0.5f, one = (vf)1.0f;
     switch (activation) {
@@ -122,6 +128,9 @@ INLINE vf activated(hub_activation activation, vf x) {
     case HUB_RELU_SQUARED: return AT_LEAST(x, 0.0f) * AT_LEAST(x, 0.0f);
     case HUB_TANH: return tangent(x);
     case HUB_SIGMOID: return one / (one + exponential(-x));
+    case HUB_RELU6: return six(x);
+    case HUB_HARD_SIGMOID: return six(x + (vf)3.0f) * (vf)(1.0f / 6);
+    case HUB_HARD_SWISH: return x * six(x + (vf)3.0f) * (vf)(1.0f / 6);
     case HUB_CLAMPED: x = x > (vf)7.0f ? (vf)7.0f : x; return x / (one + exponential((vf)-1.702f * x));
     }
     return x;

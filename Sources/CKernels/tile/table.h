@@ -19,4 +19,5 @@ static void (*const exact_kernels[HUB_FORMAT_COUNT])(const hub_tile *tile) = {
         .finish = finish, .quantize = quantize, .attend = attend, .rms_norm = rms_norm, .layer_norm = layer_norm,      \
         .affine = affine, .activate = activate, .add = add, .soft_cap = soft_cap, .convolve = convolve,                \
         .delta_rule = delta_rule, .scan_space = scan_space, .select = select_all,                                      \
+        .convolve_channels = convolve_channels, .pool = pool, .sum_places = sum_places,                                \
     }

@@ -79,6 +79,7 @@ enum Architectures {
 
     /// What a model is for, by the class that it names; nil if there is no architecture for it.
     static func task(_ configuration: ModelConfiguration) -> ModelTask? {
+        if let family = Nets.of(configuration) { return family.task(configuration) }
         guard let classes = of(configuration)?.classes else { return nil }
         return (classes.first { $0.name == configuration.architectures.first } ?? classes.first)?.task
     }
@@ -93,8 +94,9 @@ enum Architectures {
 
     /// What keeps a configuration from running; empty if nothing does.
     static func obstacles(_ configuration: ModelConfiguration, stored: Set<String>?) -> [RunObstacle] {
-        guard let type = configuration.modelType else { return [.noModelType] }
-        guard let architecture = of(configuration) else { return [.architecture(type)] }
+        guard let type = configuration.timmName ?? configuration.modelType else { return [.noModelType] }
+        let (net, architecture) = (Nets.of(configuration), of(configuration))
+        guard net != nil || architecture != nil else { return [.architecture(type)] }
         var found: [RunObstacle] = []
         if let quantization = configuration.quantization, !runs(quantization) {
             found.append(
@@ -103,7 +105,8 @@ enum Architectures {
         // Faults of values are reported as faults.
         if configuration.faults.isEmpty {
             do throws(AIError) {
-                found += try architecture.describe(configuration, stored: stored).obstacles
+                found += try net?.describe(configuration, stored: stored).obstacles ?? []
+                found += try architecture?.describe(configuration, stored: stored).obstacles ?? []
             } catch {
                 found.append(RunObstacle(error))
             }

@@ -45,7 +45,7 @@ extension CheckRun {
         if configuration.quantization == nil { checkUnsaidPacking(grouped, part, shown(configuration.path)) }
         var known: [String: ModelTensor] = [:]
         for tensor in grouped { known[TensorList.plain(tensor.name)] = tensor }
-        let type = configuration.modelType ?? "such a model"
+        let type = configuration.timmName ?? configuration.modelType ?? "such a model"
         guard let needs = TensorNeeds(configuration, names: known.keys, isGGUF: part.gguf != nil) else {
             checkLikeness(configuration, known, part)
             return ("\(counted(grouped.count, "tensor")); hub does not know which of them \(type) needs", false)

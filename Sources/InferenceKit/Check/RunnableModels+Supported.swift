@@ -11,7 +11,8 @@ extension RunnableModels {
                 family($0, of: architecture, isGGUFOnly)
             }
         }
-        let known = Set(running.map(\.modelType))
+        let nets = Nets.all.flatMap { family in family.types.map { net($0, of: family) } }
+        let known = Set((running + nets).map(\.modelType))
         let checked = TensorPlan.transformers.keys.filter { !known.contains($0) }.map { modelType in
             let ggufName = TensorPlan.ggufName(of: modelType)
             return SupportedModels.Family(
@@ -19,7 +20,7 @@ extension RunnableModels {
                 formats: names(formats.filter { $0 != .gguf || ggufName != nil }), runs: false)
         }
         return SupportedModels(
-            families: running + checked, formats: names(formats),
+            families: running + nets + checked, formats: names(formats),
             quantizations: ["none"]
                 + (Architectures.quantizations + (formats.contains(.gguf) ? ["gguf"] : [])).sorted())
     }()
@@ -36,6 +37,14 @@ extension RunnableModels {
                 architecture.classes.map { ($0.name, $0.task.rawValue) }, uniquingKeysWith: { first, _ in first }),
             tasks: tasks(of: architecture).map(\.rawValue),
             formats: names(formats.filter { $0 == .gguf ? ggufName != nil : !isGGUFOnly }), runs: true)
+    }
+
+    private static func net(_ modelType: String, of family: NetFamily) -> SupportedModels.Family {
+        let classes = family.classes.filter { !$0.name.isEmpty }.map { ($0.name, $0.task.rawValue) }
+        return SupportedModels.Family(
+            modelType: modelType, ggufName: nil,
+            classes: Dictionary(classes, uniquingKeysWith: { first, _ in first }),
+            tasks: family.classes.map(\.task.rawValue), formats: names(formats.filter { $0 != .gguf }), runs: true)
     }
 
     /// The usual one first. A classifier with one label ranks.

@@ -26,6 +26,10 @@ struct TensorNeeds {
 
     /// nil for an unknown architecture, or a configuration without the sizes.
     init?(_ c: ModelConfiguration, names: some Sequence<String>, isGGUF: Bool) {
+        if let family = Nets.of(c) {
+            self.init(family, c, names: Set(names))
+            return
+        }
         // What a description cannot say may have a plan: OPT with a narrow embedding.
         let plans = isGGUF ? TensorPlan.gguf : TensorPlan.transformers
         let isPlanned = c.modelType.map { plans[$0] != nil } ?? false
@@ -51,6 +55,14 @@ struct TensorNeeds {
             needs.append(Need(name: name, shape: tensor.shape, isOptional: false))
         }
         others = names.filter { kept.isOptional($0) || kept.isOtherHead($0, prefix: prefix) }
+    }
+
+    /// Of a convolutional net: what it loads.
+    private init?(_ family: NetFamily, _ c: ModelConfiguration, names: Set<String>) {
+        guard let (net, _) = try? family.describe(c, stored: names) else { return nil }
+        isSorter = false
+        needs = net.tensors.map { Need(name: $0.name, shape: $0.shape, isOptional: false) }
+        others = names.filter(net.isBeside)
     }
 
     private init?(planned c: ModelConfiguration, names: some Sequence<String>, isGGUF: Bool) {

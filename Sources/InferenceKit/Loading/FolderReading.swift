@@ -167,6 +167,18 @@ struct FolderReading: Sendable {
         return (configuration, description, names, weights)
     }
 
+    /// A convolutional net, and the weights that it needs; nil for another model.
+    ///
+    /// - Throws: what ``runnable()`` throws.
+    func runnableNet() throws(AIError) -> (net: ConvolutionNet, weights: StoredWeights)? {
+        guard let configuration, let family = Nets.of(configuration) else { return nil }
+        if let fault = configuration.faults.first { throw .malformed(configuration.path, fault) }
+        let stored = sources.weights.map { Set($0.tensors.map { TensorList.plain($0.name) }) }
+        let (net, _) = try family.describe(configuration, stored: stored)
+        guard obstacles.isEmpty, let weights = sources.weights else { throw refusal }
+        return (net, weights)
+    }
+
     /// The error of a model with obstacles. One that cannot be run anyway is not told what is broken of it.
     private var refusal: AIError {
         if let fault = sources.weightsFault, obstacles == [RunObstacle(fault)] { return fault }
@@ -182,7 +194,17 @@ struct FolderReading: Sendable {
     /// - Parameter context: in tokens.
     /// - Throws: ``ErrorCode/insufficientMemory``.
     func checkMemory(_ options: ModelOptions, context: Int) throws(AIError) {
-        let needed = memory.bytes(context: context, format: options.usedCacheFormat)
+        try checkMemory(
+            options, needed: memory.bytes(context: context, format: options.usedCacheFormat), context: context)
+    }
+
+    /// The same, of what is known to be needed.
+    ///
+    /// - Parameters:
+    ///   - needed: in bytes.
+    ///   - context: what it is for, in tokens.
+    /// - Throws: ``ErrorCode/insufficientMemory``.
+    func checkMemory(_ options: ModelOptions, needed: Int64, context: Int) throws(AIError) {
         let available: Int64
         if let given = options.availableMemory {
             available = given

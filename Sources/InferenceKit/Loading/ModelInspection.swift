@@ -7,7 +7,7 @@ public struct ModelInspection: Sendable, Hashable {
     public let folder: String
     /// The file that the figures describe if there are several models; nil if there is one.
     public let file: String?
-    /// The class in `config.json`, `LlamaForCausalLM`; nil if it names none.
+    /// The class in `config.json`, `LlamaForCausalLM`, or the name of a net of timm's, `resnet50`; nil if it names none.
     public let architecture: String?
     /// `model_type` in `config.json`; `general.architecture` of a GGUF file.
     public let modelType: String?
@@ -102,7 +102,7 @@ public struct ModelInspection: Sendable, Hashable {
         let summary = ModelSummary(sources)
         folder = sources.name
         file = sources.chosen
-        architecture = c?.architectures.first
+        architecture = c?.timmName ?? c?.architectures.first
         modelType = c?.modelType
         formats = sources.formats.map(\.format.rawValue)
         parameters = summary.parameters

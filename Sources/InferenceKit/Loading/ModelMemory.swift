@@ -5,6 +5,7 @@ import ModelFormats
 struct ModelMemory: Sendable, Hashable {
     private enum Basis: Sendable, Hashable {
         case description(ModelDescription, isPacked: Bool)
+        case net(ConvolutionNet)
         case configuration(MemoryEstimate)
     }
 
@@ -22,6 +23,10 @@ struct ModelMemory: Sendable, Hashable {
     init(_ sources: ModelSources, sentences: SentenceModules? = nil) {
         let stored = sources.weights.map { Set($0.tensors.map { TensorList.plain($0.name) }) }
         let all = sources.weightsBytes
+        if let net = sources.configuration.flatMap({ Self.net($0, stored) }) {
+            self.init(net, sources.weights.map(net.storedBytes) ?? all)
+            return
+        }
         guard let configuration = sources.configuration,
             let (described, names, obstacles) = try? Architectures.textSide(of: configuration)?.describe(
                 configuration, stored: stored)
@@ -40,7 +45,11 @@ struct ModelMemory: Sendable, Hashable {
 
     /// By a configuration, before there are headers.
     init(_ configuration: ModelConfiguration, weightsBytes: Int64) {
-        if let described = try? Architectures.textSide(of: configuration)?.describe(configuration, stored: nil) {
+        if let net = Self.net(configuration, nil) {
+            self.init(net, weightsBytes)
+        } else if let described = try? Architectures.textSide(of: configuration)?.describe(
+            configuration, stored: nil)
+        {
             self.init(described.description, configuration, weightsBytes)
         } else {
             self.init(estimating: configuration, weightsBytes)
@@ -52,6 +61,17 @@ struct ModelMemory: Sendable, Hashable {
         basis = .description(d, isPacked: configuration.quantization != nil)
         usualContext = min(d.maxPositions, ModelOptions.defaultContext)
         isKnown = true
+    }
+
+    private static func net(_ configuration: ModelConfiguration, _ stored: Set<String>?) -> ConvolutionNet? {
+        (try? Nets.of(configuration)?.describe(configuration, stored: stored))?.net
+    }
+
+    /// Of a picture as large as those that a net was made for.
+    private init(_ net: ConvolutionNet, _ weightsBytes: Int64) {
+        self.weightsBytes = weightsBytes
+        basis = .net(net)
+        (usualContext, isKnown) = (1, true)
     }
 
     private init(estimating configuration: ModelConfiguration?, _ weightsBytes: Int64) {
@@ -68,7 +88,7 @@ struct ModelMemory: Sendable, Hashable {
     ///   - context: the positions of each.
     func bytes(texts: Int = 1, context: Int, format: KeyValueFormat) -> Int64 {
         switch basis {
-        case .description:
+        case .description, .net:
             use(texts: texts, context: context, format: format)?.bytes ?? weightsBytes
         case .configuration(let estimate): estimate.bytes(context: context, cacheBits: format.bits)
         }
@@ -76,6 +96,9 @@ struct ModelMemory: Sendable, Hashable {
 
     /// The same part by part; nil where there is no description.
     func use(texts: Int = 1, context: Int, format: KeyValueFormat) -> MemoryUse? {
+        if case .net(let net) = basis {
+            return net.memory(weights: weightsBytes, height: net.height, width: net.width)
+        }
         guard case .description(let d, let isPacked) = basis else { return nil }
         return d.memory(weights: weightsBytes, isPacked: isPacked, texts: texts, context: context, format: format)
     }
@@ -84,6 +107,7 @@ struct ModelMemory: Sendable, Hashable {
     func cacheBytesPerPosition(_ format: KeyValueFormat) -> Int64? {
         switch basis {
         case .description(let d, _): d.cacheBytesPerPosition(format)
+        case .net: 0
         case .configuration(let estimate):
             estimate.cacheBytesPerPosition.map { MemoryEstimate.cacheBytes($0, bits: format.bits) }
         }

@@ -30,7 +30,7 @@ extension PictureModel {
     /// - Parameter labels: made by this model.
     /// - Throws: ``ErrorCode/unsupportedModel`` for a model of pictures alone, and what ``embed(_:normalizes:)`` throws.
     public func classify(_ pictures: [Picture], as labels: TriedLabels) async throws(AIError) -> [[TextLabel]] {
-        guard let similarity = computation.model.similarity else { throw noTexts }
+        guard let similarity = engine.similarity else { throw noTexts }
         let scores = similarity.isOfPairs ? LabelScores.sigmoid : .softmax
         return try await embed(pictures).map { picture in
             LanguageModel.labels(

@@ -18,55 +18,29 @@ public final class PictureModel: Sendable {
     /// The side that turns texts into vectors of the same space; nil for a model of pictures alone.
     public let texts: LanguageModel?
 
-    let computation: Computation
-    private let processor: PictureProcessor
-    private let pixels: ModelDescription.Pixels
+    let engine: any PictureEngine
     private let scores: LabelScores?
-    // Used on the queue alone.
-    nonisolated(unsafe) private let workspace: Workspace
     private let queue = ComputeQueue()
 
     init(_ reading: FolderReading, options: ModelOptions) throws(AIError) {
         let began = Clock.seconds
-        let (_, described, names, weights) = try reading.runnable()
-        let tower = described.tower
-        var d = tower ?? described
-        guard let pixels = d.pixels else { throw .unsupported(reading.folder, "the model reads no pictures") }
-        processor = try PictureProcessor(folder: reading.folder)
-        let rows = pixels.firstCount + (try Self.squares(processor, pixels, in: reading.folder))
-        d.maxPositions = rows
-        var whole = described
-        if tower == nil { whole = d } else { whole.towers = [d] }
-        computation = try Computation(
-            reading, whole, names, weights, options, context: rows, isTower: tower != nil)
-        workspace = computation.workspace()
-        (self.pixels, task) = (pixels, described.task)
-        (labels, scores) = (d.labels?.names ?? [], d.labels.map(LabelScores.init))
-        inspection = ModelInspection(reading)
-        texts =
-            tower == nil
-            ? nil : LanguageModel(try LoadedModel(reading, options: options), inspection, options)
-        loadSeconds = Clock.seconds - began + reading.seconds
-    }
-
-    /// The most squares of a picture that is at most twice as long as it is wide, as the processor makes it, or of one like
-    /// those of training.
-    private static func squares(
-        _ processor: PictureProcessor, _ pixels: ModelDescription.Pixels, in folder: String
-    ) throws(AIError) -> Int {
-        var most = pixels.rows * pixels.columns
-        for (height, width) in [(512, 512), (512, 1024), (1024, 512)] {
-            let blank = Picture(
-                width: width, height: height, pixels: [UInt8](repeating: 0, count: 3 * width * height))
-            let made = try processor.process(blank)
-            let count = (made.height / pixels.patch) * (made.width / pixels.patch)
-            guard count > 0 else {
-                throw .malformed(
-                    folder, "pictures of \(made.height) by \(made.width) pixels have no squares of \(pixels.patch)")
-            }
-            most = max(most, count)
+        let labels: LabelSettings?
+        if let (net, weights) = try reading.runnableNet() {
+            engine = try NetEngine(reading, net, weights, options)
+            (labels, texts) = (net.labels, nil)
+            task = net.labels == nil ? .imageEmbedding : .imageClassification
+            inspection = ModelInspection(reading)
+        } else {
+            let (_, described, names, weights) = try reading.runnable()
+            engine = try TowerEngine(reading, described, names, weights, options)
+            (labels, task) = ((described.tower ?? described).labels, described.task)
+            inspection = ModelInspection(reading)
+            texts =
+                described.tower == nil
+                ? nil : LanguageModel(try LoadedModel(reading, options: options), inspection, options)
         }
-        return most
+        (self.labels, scores) = (labels?.names ?? [], labels.map(LabelScores.init))
+        loadSeconds = Clock.seconds - began + reading.seconds
     }
 
     /// Opens a model folder.
@@ -99,23 +73,11 @@ public final class PictureModel: Sendable {
     /// - Throws: ``ErrorCode/invalidInput`` for a picture of which no square of pixels is left, or more than the model has
     ///   room for, ``ErrorCode/cancelled``.
     public func embed(_ pictures: [Picture], normalizes: Bool = false) async throws(AIError) -> [EmbeddingResult] {
-        let d = computation.model.description
-        return try await run(pictures) { run, inputs, isCancelled throws(AIError) in
-            var vectors = [[Float]](repeating: [], count: inputs.count)
-            if d.hasVectorHead || d.head?.takesVectors == true {
-                vectors = try run.outputs(inputs, asVectors: !d.hasVectorHead, isCancelled: isCancelled)
-            } else {
-                try run.rows(inputs, isCancelled: isCancelled) { index, rows in
-                    vectors[index] = Array(UnsafeBufferPointer(start: rows, count: d.width))
-                }
-            }
+        try await queue.run { [self] isCancelled throws(AIError) in
             var results: [EmbeddingResult] = []
-            for vector in vectors {
-                results.append(
-                    EmbeddingResult(
-                        vector: normalizes
-                            ? SentenceLayers.unit(try vector.checkedFinite())
-                            : try vector.checkedFinite()))
+            for vector in try engine.vectors(pictures, isCancelled: isCancelled) {
+                let checked = try vector.checkedFinite()
+                results.append(EmbeddingResult(vector: normalizes ? SentenceLayers.unit(checked) : checked))
             }
             return results
         }
@@ -123,78 +85,9 @@ public final class PictureModel: Sendable {
 
     /// What the head makes of pictures.
     func outputs(_ pictures: [Picture]) async throws(AIError) -> [[Float]] {
-        try await run(pictures) { run, inputs, isCancelled throws(AIError) in
-            try run.outputs(inputs, isCancelled: isCancelled)
-        }
-    }
-
-    /// A result of each picture; as many are computed at once as fit into a step.
-    private func run<Value: Sendable>(
-        _ pictures: [Picture],
-        _ body:
-            @escaping @Sendable (inout EncoderRun, [EncoderInput], () -> Bool) throws(AIError) -> [Value]
-    ) async throws(AIError) -> [Value] {
         try await queue.run { [self] isCancelled throws(AIError) in
-            var run = EncoderRun(computation, workspace)
-            var results: [Value] = []
-            var (inputs, rows) = ([EncoderInput](), 0)
-            for picture in pictures {
-                if isCancelled() { throw AIError(.cancelled, "interrupted") }
-                let next = try input(picture)
-                if rows + next.count > workspace.rows, !inputs.isEmpty {
-                    results += try body(&run, inputs, isCancelled)
-                    (inputs, rows) = ([], 0)
-                }
-                inputs.append(next)
-                rows += next.count
-            }
-            return inputs.isEmpty ? results : results + (try body(&run, inputs, isCancelled))
+            try engine.outputs(pictures, isCancelled: isCancelled)
         }
-    }
-
-    /// A picture as rows.
-    func input(_ picture: Picture) throws(AIError) -> EncoderInput {
-        let made = try processor.process(picture)
-        let (rows, columns) = (made.height / pixels.patch, made.width / pixels.patch)
-        guard rows > 0, columns > 0 else {
-            throw AIError(
-                .invalidInput,
-                "of a picture of \(picture.width) by \(picture.height) pixels no square of \(pixels.patch) is left")
-        }
-        guard pixels.firstCount + rows * columns <= workspace.rows, let block = computation.model.pictures,
-            let places = computation.model.places(rows: rows, columns: columns)
-        else {
-            throw AIError(
-                .invalidInput,
-                "a picture of \(picture.width) by \(picture.height) pixels has \(rows * columns) squares; "
-                    + "the model takes \(workspace.rows - pixels.firstCount)")
-        }
-        let squares = made.squares(side: pixels.patch, rows: rows, columns: columns)
-        return EncoderInput(block.inputs(squares), picture: places)
-    }
-}
-
-extension PicturePixels {
-    /// The numbers of squares of pixels, row after row of them: of each the first colour, row by row, then the next, as a
-    /// convolution's kernel has them.
-    fileprivate func squares(side: Int, rows: Int, columns: Int) -> [[Float]] {
-        precondition(layout == .planes)
-        var all: [[Float]] = []
-        all.reserveCapacity(rows * columns)
-        for row in 0..<rows {
-            for column in 0..<columns {
-                var square: [Float] = []
-                square.reserveCapacity(3 * side * side)
-                for color in 0..<3 {
-                    for y in row * side..<(row + 1) * side {
-                        let start = (color * height + y) * width + column * side
-                        square += values[start..<start + side]
-                    }
-                }
-                all.append(square)
-            }
-        }
-        return all
     }
 }
 

@@ -30,7 +30,7 @@ struct PictureTest {
         log.begin("pictures")
         var alone: [[Float]] = []
         for picture in Self.samples { alone += try await numbers([picture]) }
-        let detail = "\(model.computation.team.instructionSet), \(model.computation.team.threads) threads"
+        let detail = "\(model.engine.team.instructionSet), \(model.engine.team.threads) threads"
         let what =
             model.labels.isEmpty
             ? "vectors of \(alone[0].count.grouped) numbers" : "\(model.labels.count.grouped) labels"
@@ -49,7 +49,7 @@ struct PictureTest {
         return SmokeTest.Speed(
             loadSeconds: model.loadSeconds, tokensPerSecond: seconds > 0 ? 1 / seconds : 0, unit: .pictures,
             weightsBytesPerSecond: nil,
-            memoryBytesPerSecond: try await MemoryBandwidth.measure(threads: model.computation.team.threads),
+            memoryBytesPerSecond: try await MemoryBandwidth.measure(threads: model.engine.team.threads),
             peakMemoryBytes: Machine.peakResidentBytes)
     }
 

@@ -186,8 +186,7 @@ public struct SmokeTest: Sendable {
     }
 
     private static func openingDetail(_ model: PictureModel) -> String {
-        let count = model.computation.context
-        return "pictures of \(count.grouped) rows; every tensor has its shape"
+        "\(model.engine.detail); every tensor has its shape"
     }
 
     /// The checks that opening a model was.

@@ -23,8 +23,7 @@ enum ArchitectureTraits {
         "xclip",
         "owlvit", "owlv2", "grounding-dino", "vilt", "lxmert", "visual_bert",
         // Pictures.
-        "swin", "swinv2", "dinov3_convnext", "ijepa",
-        "resnet", "regnet", "convnext",
+        "swin", "swinv2", "dinov3_convnext", "ijepa", "regnet", "convnext",
         "convnextv2",
         "efficientnet", "mobilenet_v1", "mobilenet_v2", "mobilevit", "mobilevitv2", "levit", "cvt", "pvt", "pvt_v2",
         "poolformer", "segformer", "dpt", "depth_anything", "glpn", "zoedepth", "detr", "conditional_detr",

@@ -1,0 +1,16 @@
+import HubCore
+import ModelFormats
+
+/// Every family of convolutional nets that runs.
+enum Nets {
+    static let all: [NetFamily] = [
+        .mobileNetV3, .resNet, .resNetOfTransformers, .efficientNet, .mobileNetV2,
+    ]
+
+    /// The family of a configuration; nil if there is none for it.
+    static func of(_ configuration: ModelConfiguration) -> NetFamily? {
+        guard !configuration.isGGUF else { return nil }
+        if let name = configuration.timmName { return all.first { $0.has(name) } }
+        return configuration.modelType.flatMap { type in all.first { $0.types.contains(type) } }
+    }
+}

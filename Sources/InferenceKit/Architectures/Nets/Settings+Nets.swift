@@ -1,0 +1,105 @@
+import HubCore
+import ModelFormats
+
+/// What every net's configuration says.
+extension Settings {
+    /// More rows or columns than any picture's for which a net was made.
+    private static let sides = 1...32_768
+    private static let mostLabels = 1 << 20
+    private static let mostBlocks = 10_000
+
+    /// The name of a net of timm's.
+    var timmName: String { configuration.timmName ?? "" }
+
+    /// Completes a net of timm's: the size of its pictures, its labels, what stands before its names.
+    ///
+    /// - Parameters:
+    ///   - classifier: the name of the classifier's tensors.
+    ///   - first: the name of a tensor that every such net has.
+    ///   - arguments: those of `model_args` that the description reads.
+    /// - Throws: ``ErrorCode/malformedModel``.
+    mutating func completeTimm(
+        _ net: inout ConvolutionNet, classifier: String, first: String, arguments: Set<String> = []
+    ) throws(AIError) {
+        if let pool = text("global_pool"), pool != "avg" { refuse("global_pool", pool) }
+        for (name, value) in object("model_args")?.members ?? [] where !arguments.contains(name) {
+            // The number of classes is said twice; the rest of these only concerns training.
+            guard !["num_classes", "drop_rate", "drop_path_rate", "pretrained"].contains(name) else { continue }
+            refuse("model_args: \(name)", value.text())
+        }
+        let pictures = scope("pretrained_cfg")
+        if let size = pictures?.places("input_size") {
+            guard size.count == 3, size[0] == 3, Self.sides.contains(size[1]), Self.sides.contains(size[2]) else {
+                throw .malformed(path, "pretrained_cfg: input_size is not 3 colours, rows and columns")
+            }
+            (net.height, net.width) = (size[1], size[2])
+        }
+        if stores("timm_model." + first) == true { net.prefix = "timm_model." }
+        net.labels = try timmLabels(pictures)
+        net.classifier = net.labels.map { .classifier(net.prefix + classifier, net.features, labels: $0.count) }
+        net.unread = [net.prefix + classifier + "."]
+    }
+
+    /// `label_names` and `label_descriptions`, else as many as there are classes; nil for none.
+    private func timmLabels(_ pictures: SettingScope?) throws(AIError) -> LabelSettings? {
+        let limits = 0...Self.mostLabels
+        let count = count("num_classes", in: limits) ?? pictures?.count("num_classes", in: limits) ?? 1000
+        guard count > 0 else { return nil }
+        func listed(_ key: String) -> JSON? { value(key) ?? pictures?.value(key) }
+        var names = (0..<count).map { "LABEL_\($0)" }
+        let described = listed("label_descriptions")
+        guard let listed = (listed("label_names") ?? described)?.array?.compactMap(\.string), !listed.isEmpty else {
+            return LabelSettings(names: names)
+        }
+        guard listed.count == count else {
+            throw .malformed(path, "label_names has \(listed.count) names, num_classes is \(count)")
+        }
+        names = listed
+        if let descriptions = described?.array?.compactMap(\.string), descriptions.count == count {
+            names = descriptions
+        } else if let descriptions = described?.object {
+            names = names.map { descriptions[$0]?.string ?? $0 }
+        }
+        return LabelSettings(names: names)
+    }
+
+    /// Completes a net of transformers: its labels if its class has them, what stands before its names.
+    ///
+    /// - Parameters:
+    ///   - classifier: the name of the classifier's tensors.
+    ///   - first: the name of a tensor that every such net has.
+    mutating func completeNet(
+        _ net: inout ConvolutionNet, prefix: String, classifier: String, first: String
+    ) throws(AIError) {
+        if let channels = count("num_channels"), channels != 3 { refuse("num_channels", "\(channels)") }
+        net.prefix = stores(first) == true ? "" : prefix
+        net.unread = ["classifier."]
+        if configuration.architectures.first?.hasSuffix("Model") == true || net.prefix.isEmpty { return }
+        let labels = try labels()
+        (net.labels, net.classifier) = (labels, .classifier(classifier, net.features, labels: labels.count))
+    }
+
+    /// Sizes of stages, one of each.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for none, or for what are no sizes.
+    func stages(_ key: String, usual: [Int], count: Int? = nil) throws(AIError) -> [Int] {
+        guard let list = value(key) else { return usual }
+        var found: [Int] = []
+        for value in list.array ?? [] { if let size = try size(value, key) { found.append(size) } }
+        guard !found.isEmpty, found.count == list.array?.count, found.count == count ?? found.count else {
+            throw .malformed(path, "\(key) is not a list of sizes of stages")
+        }
+        return found
+    }
+
+    /// Blocks of stages.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for none, or for more than any net has.
+    func depths(_ key: String, usual: [Int]) throws(AIError) -> [Int] {
+        let depths = try stages(key, usual: usual)
+        guard depths.allSatisfy({ $0 <= Self.mostBlocks }), depths.reduce(0, +) <= Self.mostBlocks else {
+            throw .malformed(path, "\(key) has more than \(Self.mostBlocks) blocks")
+        }
+        return depths
+    }
+}

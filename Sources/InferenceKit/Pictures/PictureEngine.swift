@@ -1,0 +1,22 @@
+import HubCore
+import HubMedia
+
+/// What computes pictures for a ``PictureModel``. Used on its queue alone.
+protocol PictureEngine: Sendable {
+    var team: ComputeTeam { get }
+    /// What it is open for, in a few words.
+    var detail: String { get }
+    /// How vectors of texts and of pictures are compared; nil for a model of pictures alone.
+    var similarity: SimilarityBlock? { get }
+
+    /// What the head makes of pictures.
+    ///
+    /// - Throws: ``ErrorCode/invalidInput`` for a picture that the model cannot take, ``ErrorCode/generationFailed`` for
+    ///   outputs that are not finite, ``ErrorCode/cancelled``.
+    func outputs(_ pictures: [Picture], isCancelled: () -> Bool) throws(AIError) -> [[Float]]
+
+    /// Pictures as vectors.
+    ///
+    /// - Throws: as ``outputs(_:isCancelled:)`` does, but for outputs that are not finite.
+    func vectors(_ pictures: [Picture], isCancelled: () -> Bool) throws(AIError) -> [[Float]]
+}

@@ -1,0 +1,161 @@
+import HubCore
+import HubMedia
+import ModelFormats
+
+/// Pictures through a transformer: squares of pixels are rows, and as many pictures are computed at once as fit into a
+/// step.
+struct TowerEngine: PictureEngine {
+    let computation: Computation
+    private let processor: PictureProcessor
+    private let pixels: ModelDescription.Pixels
+    private let folder: String
+    // Used on the model's queue alone.
+    nonisolated(unsafe) private let workspace: Workspace
+
+    var team: ComputeTeam { computation.team }
+    var similarity: SimilarityBlock? { computation.model.similarity }
+    var detail: String { "pictures of \(computation.context.grouped) rows" }
+
+    /// - Parameters:
+    ///   - described: the whole model, which may have a side that reads texts.
+    ///   - d: what reads pictures of it.
+    /// - Throws: what ``Computation/init(_:_:_:_:_:context:isTower:)`` throws.
+    init(
+        _ reading: FolderReading, _ described: ModelDescription, _ names: TensorNames, _ weights: StoredWeights,
+        _ options: ModelOptions
+    ) throws(AIError) {
+        let tower = described.tower
+        var d = tower ?? described
+        guard let pixels = d.pixels else { throw .unsupported(reading.folder, "the model reads no pictures") }
+        processor = try PictureProcessor(folder: reading.folder)
+        let rows = pixels.firstCount + (try Self.squares(processor, pixels, in: reading.folder))
+        d.maxPositions = rows
+        var whole = described
+        if tower == nil { whole = d } else { whole.towers = [d] }
+        computation = try Computation(
+            reading, whole, names, weights, options, context: rows, isTower: tower != nil)
+        workspace = computation.workspace()
+        (self.pixels, folder) = (pixels, reading.folder)
+    }
+
+    /// The most squares of a picture that is at most twice as long as it is wide, as the processor makes it, or of one like
+    /// those of training.
+    private static func squares(
+        _ processor: PictureProcessor, _ pixels: ModelDescription.Pixels, in folder: String
+    ) throws(AIError) -> Int {
+        var most = pixels.rows * pixels.columns
+        for made in try processor.usualPictures {
+            let count = (made.height / pixels.patch) * (made.width / pixels.patch)
+            guard count > 0 else {
+                throw .malformed(
+                    folder, "pictures of \(made.height) by \(made.width) pixels have no squares of \(pixels.patch)")
+            }
+            most = max(most, count)
+        }
+        return most
+    }
+
+    func outputs(_ pictures: [Picture], isCancelled: () -> Bool) throws(AIError) -> [[Float]] {
+        try run(pictures, isCancelled) { run, inputs throws(AIError) in
+            try run.outputs(inputs, isCancelled: isCancelled)
+        }
+    }
+
+    /// In the space of the other side if there is one, else what labels are made of, or the first row after the last norm.
+    func vectors(_ pictures: [Picture], isCancelled: () -> Bool) throws(AIError) -> [[Float]] {
+        let d = computation.model.description
+        return try run(pictures, isCancelled) { run, inputs throws(AIError) in
+            if d.hasVectorHead || d.head?.takesVectors == true {
+                return try run.outputs(inputs, asVectors: !d.hasVectorHead, isCancelled: isCancelled)
+            }
+            var vectors = [[Float]](repeating: [], count: inputs.count)
+            try run.rows(inputs, isCancelled: isCancelled) { index, rows in
+                vectors[index] = Array(UnsafeBufferPointer(start: rows, count: d.width))
+            }
+            return vectors
+        }
+    }
+
+    /// A result of each picture.
+    private func run(
+        _ pictures: [Picture], _ isCancelled: () -> Bool,
+        _ body: (inout EncoderRun, [EncoderInput]) throws(AIError) -> [[Float]]
+    ) throws(AIError) -> [[Float]] {
+        var run = EncoderRun(computation, workspace)
+        var results: [[Float]] = []
+        var (inputs, rows) = ([EncoderInput](), 0)
+        for picture in pictures {
+            if isCancelled() { throw AIError(.cancelled, "interrupted") }
+            let next = try input(picture)
+            if rows + next.count > workspace.rows, !inputs.isEmpty {
+                results += try body(&run, inputs)
+                (inputs, rows) = ([], 0)
+            }
+            inputs.append(next)
+            rows += next.count
+        }
+        return inputs.isEmpty ? results : results + (try body(&run, inputs))
+    }
+
+    /// A picture as rows.
+    func input(_ picture: Picture) throws(AIError) -> EncoderInput {
+        let made = try processor.process(picture)
+        let (rows, columns) = (made.height / pixels.patch, made.width / pixels.patch)
+        guard rows > 0, columns > 0 else {
+            throw AIError(
+                .invalidInput,
+                "of a picture of \(picture.width) by \(picture.height) pixels no square of \(pixels.patch) is left")
+        }
+        guard pixels.firstCount + rows * columns <= workspace.rows, let block = computation.model.pictures,
+            let places = computation.model.places(rows: rows, columns: columns)
+        else {
+            throw AIError(
+                .invalidInput,
+                "a picture of \(picture.width) by \(picture.height) pixels has \(rows * columns) squares; "
+                    + "the model takes \(workspace.rows - pixels.firstCount)")
+        }
+        let squares = made.squares(side: pixels.patch, rows: rows, columns: columns)
+        return EncoderInput(block.inputs(squares), picture: places)
+    }
+}
+
+extension PictureProcessor {
+    /// What becomes of pictures of which no side is more than twice the other.
+    ///
+    /// - Throws: what ``process(_:layout:)`` throws.
+    var usualPictures: [PicturePixels] {
+        get throws(AIError) {
+            var made: [PicturePixels] = []
+            for (height, width) in [(512, 512), (512, 1024), (1024, 512)] {
+                let blank = Picture(
+                    width: width, height: height, pixels: [UInt8](repeating: 0, count: 3 * width * height))
+                made.append(try process(blank))
+            }
+            return made
+        }
+    }
+}
+
+extension PicturePixels {
+    /// The numbers of squares of pixels, row after row of them: of each the first colour, row by row, then the next, as a
+    /// convolution's kernel has them.
+    fileprivate func squares(side: Int, rows: Int, columns: Int) -> [[Float]] {
+        precondition(layout == .planes)
+        var all: [[Float]] = []
+        all.reserveCapacity(rows * columns)
+        for row in 0..<rows {
+            for column in 0..<columns {
+                var square: [Float] = []
+                square.reserveCapacity(3 * side * side)
+                for color in 0..<3 {
+                    for y in row * side..<(row + 1) * side {
+                        let start = (color * height + y) * width + column * side
+                        square += values[start..<start + side]
+                    }
+                }
+                all.append(square)
+            }
+        }
+        return all
+    }
+}

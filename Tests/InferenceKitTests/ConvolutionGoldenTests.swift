@@ -1,0 +1,209 @@
+import HubCore
+import HubMedia
+import ModelFormats
+import Support
+import Testing
+
+@testable import InferenceKit
+
+/// Convolutional nets against timm and transformers: `scripts/goldens_convolutions.py`.
+@Suite struct ConvolutionGoldenTests {
+    static let names = [
+        "efficientnet", "efficientnet-same", "mobilenetv3", "resnet", "resnet-basic", "resnet-deep", "resnet-early",
+        "resnet-timm", "resnext",
+    ]
+
+    private func worst(_ values: [Float], _ expected: JSON?) -> Double {
+        let expected = expected?.array?.compactMap(\.double) ?? []
+        guard values.count == expected.count else { return .infinity }
+        return zip(values, expected).map { abs(Double($0) - $1) }.max() ?? .infinity
+    }
+
+    @Test(arguments: names) func numbersAreThoseOfTheReference(name: String) async throws {
+        let golden = try Fixtures.json("goldens/convolution-\(name).json")
+        let size = try #require(golden["size"]?.array?.compactMap(\.int).map(Int.init))
+        let model = try await PictureModel.open(folder: Fixtures.path("micro/\(name)"))
+        let picture = TowerGoldenTests.picture(width: size[1], height: size[0])
+        let vector = try await model.embed([picture], normalizes: true)[0].vector
+        #expect(worst(vector, golden["vector"]) < 1e-5)
+        let logits = try await model.outputs([picture])[0]
+        #expect(worst(logits, golden["logits"]) < 1e-4)
+        #expect(model.labels == ["cat", "dog", "owl"] && model.task == .imageClassification)
+        let labels = try await model.classify([picture])[0]
+        let best = try #require(logits.indices.max { logits[$0] < logits[$1] })
+        #expect(labels.first?.label == model.labels[best])
+        #expect(golden["without"]?.object?.members.count ?? 0 > 0)
+    }
+
+    /// What comes out of a picture does not depend on those beside it, nor on the threads, nor on the instruction set.
+    @Test(arguments: names) func picturesTogetherAreWhatTheyAreAlone(name: String) async throws {
+        let folder = try Fixtures.path("micro/\(name)")
+        let pictures = [(32, 32), (48, 40), (5, 70), (1, 1)].map {
+            TowerGoldenTests.picture(width: $0, height: $1)
+        }
+        let one = try await PictureModel.open(folder: folder, options: ModelOptions(threads: 1))
+        var alone: [[Float]] = []
+        for picture in pictures { alone += try await one.outputs([picture]) }
+        #expect(Set(alone).count == pictures.count)
+        for kernels in ComputeTeam.available {
+            var options = ModelOptions(threads: 3)
+            options.kernels = kernels
+            let three = try await PictureModel.open(folder: folder, options: options)
+            #expect(try await three.outputs(pictures) == alone, "\(kernels)")
+        }
+    }
+
+    /// The layers of published nets, whose weights are not here: names, shapes, strides, padding, activations.
+    @Test func publishedNetsHaveTheLayersOfTheReference() throws {
+        let plans = try #require(try Fixtures.json("goldens/convolution-plans.json").object)
+        var count = 0
+        for (name, value) in plans.members where value.object != nil {
+            let lines = try net(named: name).lines
+            #expect(lines.count == value["lines"]?.int.map(Int.init), "\(name)")
+            #expect(Self.digest(lines) == value["digest"]?.string, "\(name)")
+            count += 1
+        }
+        #expect(count > 70)
+    }
+
+    private func net(named name: String) throws -> ConvolutionNet {
+        let json: JSON = .object(["architecture": .string(name), "pretrained_cfg": .object([:])])
+        let configuration = try ModelConfiguration(json, path: "config.json")
+        return try #require(Nets.of(configuration)).describe(configuration, stored: nil).net
+    }
+
+    /// FNV-1a.
+    private static func digest(_ lines: [String]) -> String {
+        var value: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in lines.joined(separator: "\n").utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    @Test func aSmokeTestSeesPicturesOfItsOwn() async throws {
+        let test = try await SmokeTest.run(folder: Fixtures.path("micro/mobilenetv3"))
+        #expect(test.verdict == .pass, "\(test.checks)")
+        #expect(test.checks.map(\.name).suffix(2) == ["pictures", "batched"])
+        #expect(test.checks.contains { $0.detail == "mobilenetv3_small_050" })
+        #expect(test.speed?.unit == .pictures)
+    }
+
+    @Test func aCheckKnowsTheTensors() async throws {
+        for name in Self.names {
+            let check = try await ModelCheck.run(Fixtures.path("micro/\(name)"))
+            let tensors = try #require(check.checks.first { $0.name == "tensors" })
+            #expect(tensors.status == .pass && tensors.detail.contains("all present"), "\(tensors.detail)")
+        }
+    }
+
+    /// What is counted before is what is read and made.
+    @Test(arguments: names) func theEstimateIsWhatIsAllocated(name: String) throws {
+        let reading = try FolderReading(Fixtures.path("micro/\(name)"))
+        let (net, weights) = try #require(try reading.runnableNet())
+        let use = try #require(reading.memory.use(context: 1, format: .f16))
+        let model = try ConvolutionModel(net, try TensorSource(weights, nil))
+        #expect(use.weights == model.weightsBytes && use.cache == 0 && use.states == 0)
+        #expect(use.made == Int64(4 * Self.numbers(model)))
+        let extent = ConvolutionExtent(net, height: net.height, width: net.width)
+        let space = ConvolutionSpace(extent, try ComputeTeam(threads: 1))
+        #expect(use.scratch == Int64(4 * Self.numbers(space) + extent.packed))
+    }
+
+    /// Numbers of all buffers within a value.
+    private static func numbers(_ value: Any) -> Int {
+        if let buffer = value as? FloatBuffer { return buffer.count }
+        if value is ComputeTeam { return 0 }
+        return Mirror(reflecting: value).children.reduce(0) { $0 + numbers($1.value) }
+    }
+
+    @Test(arguments: [
+        ("resnet-timm", "architecture", "resnet51" as JSON, "architecture resnet51"),
+        ("resnet-timm", "num_classes", 4, "label_names has 3 names, num_classes is 4"),
+        ("resnet-timm", "num_classes", "many", "num_classes is not a whole number"),
+        ("resnet-timm", "global_pool", "max", "global_pool max"),
+        ("resnet-timm", "model_args", .object(["channels": .array([8, 8])]), "model_args"),
+        ("resnet-timm", "model_args", .object(["aa_layer": "blur"]), "model_args: aa_layer"),
+        ("resnet-timm", "model_args", .object(["cardinality": 16_777_216]), "too wide"),
+        ("efficientnet", "model_args", .object(["pad_type": "valid"]), "model_args: pad_type valid"),
+        ("resnet", "hidden_sizes", .array([16, 24]), "hidden_sizes is not a list of sizes of stages"),
+        ("resnet", "depths", .array([1, 2, 1_000_000]), "depths has more than"),
+        ("resnet", "hidden_act", "mish", "activation mish"), ("resnet", "layer_type", "wide", "layer_type wide"),
+        ("resnet", "embedding_size", 16, "has the shape"), ("resnet", "num_channels", 1, "num_channels"),
+    ])
+    func settingsAreChecked(name: String, key: String, value: JSON, message: String) async throws {
+        let folder = try TemporaryFolder(linking: "micro/\(name)", except: ["config.json"])
+        var config = try #require(try Fixtures.json("micro/\(name)/config.json").object)
+        config[key] = value
+        try folder.write("config.json", .object(config))
+        let error = try await thrown { try await PictureModel.open(folder: folder.path) }
+        #expect(error.message.contains(message), "\(error.message)")
+    }
+
+    /// Without labels, what a classifier would read is all that a net gives.
+    @Test func aNetWithoutClassesGivesVectors() async throws {
+        let folder = try TemporaryFolder(linking: "micro/resnet-timm", except: ["config.json"])
+        var config = try #require(try Fixtures.json("micro/resnet-timm/config.json").object)
+        config["num_classes"] = 0
+        try folder.write("config.json", .object(config))
+        let model = try await PictureModel.open(folder: folder.path)
+        #expect(model.task == .imageEmbedding && model.labels.isEmpty)
+        let picture = TowerGoldenTests.picture(width: 80, height: 48)
+        let whole = try await PictureModel.open(folder: Fixtures.path("micro/resnet-timm"))
+        #expect(try await model.embed([picture]).map(\.vector) == whole.embed([picture]).map(\.vector))
+    }
+
+    @Test func tensorsOfOtherNetsAreRefused() async throws {
+        let folder = try TemporaryFolder(linking: "micro/resnet-timm", except: ["config.json"])
+        var config = try #require(try Fixtures.json("micro/resnet-timm/config.json").object)
+        config["model_args"] = .object(["channels": .array([8, 8, 16, 16]), "layers": .array([1, 1, 1, 1])])
+        try folder.write("config.json", .object(config))
+        let error = try await thrown { try await PictureModel.open(folder: folder.path) }
+        #expect(error.code == .unsupportedModel && error.message.contains("is not part of this architecture"))
+        #expect(error.message.contains("layer2.1."), "\(error.message)")
+    }
+}
+
+extension ConvolutionNet {
+    /// A line for each layer with weights, sorted, as the script writes them.
+    fileprivate var lines: [String] {
+        let isMobile = classifier?.name == "classifier"
+        var lines: [String] = []
+        for layer in blocks.flatMap({ $0.layers + ($0.around ?? []) }) + pooled {
+            switch layer {
+            case .convolution(let convolution): lines += convolution.lines(withActivation: isMobile)
+            case .squeeze(let squeeze):
+                lines += squeeze.reduce.lines(withActivation: false) + squeeze.expand.lines(withActivation: false)
+                let name = squeeze.reduce.name.dropLast(".conv_reduce".count)
+                let activations = [squeeze.reduce, squeeze.expand].map {
+                    "\($0.activation.map { "\($0)" } ?? "none")"
+                }
+                lines.append("\(name) \(activations.joined(separator: " "))")
+            default: break
+            }
+        }
+        lines += classifier?.lines(withActivation: false) ?? []
+        if isMobile { lines.append("shortcuts \(blocks.count { $0.around != nil })") }
+        return lines.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+}
+
+extension ConvolutionNet.Convolution {
+    fileprivate func lines(withActivation hasActivation: Bool) -> [String] {
+        guard !isMatrix else { return ["\(name) \(outputs) \(inputs)"] }
+        let padding =
+            switch window.padding {
+            case .even(let around): "\(around)"
+            // With a stride of 1 both sides get as much.
+            case .same: window.stride > 1 ? "same" : "\(window.side / 2)"
+            }
+        let sizes = shape.map(String.init).joined(separator: " ")
+        var lines = ["\(name) \(sizes) s\(window.stride) p\(padding) g\(groups) b\(hasBias ? 1 : 0)"]
+        if let norm {
+            let told = activation.map { "\($0)" } ?? "none"
+            lines.append(
+                "\(norm.name) \(outputs) e\(norm.epsilon == 1e-3 ? "1e-03" : "1e-05")"
+                    + (hasActivation ? " \(told)" : ""))
+        }
+        return lines
+    }
+}
