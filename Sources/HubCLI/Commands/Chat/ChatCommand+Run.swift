@@ -131,7 +131,7 @@ extension ChatCommand {
             let model = try await place.open(request.wish.demand, context)
             guard model.generates else {
                 throw AIError(
-                    .invalidInput, "\(place.id) \(model.task.purpose); it does not answer",
+                    .unsupportedModel, "\(place.id) \(model.task.purpose); it does not answer",
                     advice: model.task.example(request.wish.model, mask: model.mask))
             }
             guard let templates = try await Blocking.run({ try ChatTemplates.read(model: place.path) }) else {
