@@ -127,7 +127,7 @@ import Testing
         #expect(result.status == 2)
         #expect(
             result.error
-                == "hub: no completions for \"tcsh\"\n     usage: hub completions bash|zsh|fish\n")
+                == "hub: unknown shell \"tcsh\"\n     hub completions takes bash, zsh, fish\n")
         let document = try await stage.run("completions", "fish", "--json").document()
         #expect(document["shell"]?.string == "fish" && document["script"]?.string?.isEmpty == false)
     }

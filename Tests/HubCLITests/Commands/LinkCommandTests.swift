@@ -149,7 +149,15 @@ import Testing
             let none = try await stage.run("cache", "link", "ollama", "org/one-GGUF:\(name)")
             #expect(none.status == 3 && none.error.contains("no cached file matches"), "\(none.error)")
         }
-        #expect(try await stage.run("cache", "link", "jan", "org/one-GGUF").status == 2)
+        let program = try await stage.run("cache", "link", "olama", "org/one-GGUF")
+        #expect(
+            program.status == 2
+                && program.error == """
+                    hub: unknown program "olama"; did you mean ollama?
+                         hub cache link takes ollama, lmstudio, llama.cpp
+
+                    """, "\(program.error)")
+        #expect(try await stage.run("cache", "link", "jan", "org/one-GGUF").error.contains("unknown program \"jan\"\n"))
         #expect(try await stage.run("cache", "link", "lmstudio", "org/one-GGUF", "--name", "x").status == 2)
         // Damaged content keeps its right name in the cache only.
         let blob = Path.join(
