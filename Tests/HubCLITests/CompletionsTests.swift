@@ -246,7 +246,7 @@ import Testing
 
     /// A page that people read as a whole: nothing that help says of a subcommand is left out.
     @Test func everySubcommandIsExplained() {
-        func plain(_ text: some StringProtocol) -> String {
+        func plain(_ text: String) -> String {
             text.replacing("\\e", with: "\\").replacing("\\&", with: "").replacing("\\(aq", with: "'")
                 .replacing("\\(ga", with: "`").replacing("\\(ha", with: "^").replacing("\\(ti", with: "~")
                 .replacing("\\-", with: "-")
