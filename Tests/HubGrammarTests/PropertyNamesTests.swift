@@ -66,7 +66,8 @@ import Testing
 
     @Test func namesMatchAPattern() throws {
         let grammar = try schema(
-            #"{"type":"object","additionalProperties":{"type":"integer"},"propertyNames":{"pattern":"^[a-c]{2}$"}}"#)
+            #"{"type":"object","additionalProperties":{"type":"integer"},"propertyNames":{"pattern":"^[a-c]{2}$"}}"#
+        )
         for text in ["{}", #"{"ab":1}"#, #"{"ab":1,"cc":2}"#] {
             #expect(try grammar.allows(text) && grammar.fits(JSON.parse(text)), "\(text)")
         }
@@ -74,7 +75,8 @@ import Testing
             #expect(try !grammar.allows(text) && !grammar.fits(JSON.parse(text)), "\(text)")
         }
         // A quote of a name is written as JSON has it.
-        let quoted = try schema(#"{"additionalProperties":true,"propertyNames":{"pattern":"^\"$"},"type":"object"}"#)
+        let quoted = try schema(
+            #"{"additionalProperties":true,"propertyNames":{"pattern":"^\"$"},"type":"object"}"#)
         #expect(quoted.allows(#"{"\"":1}"#) && !quoted.allows(#"{"x":1}"#))
     }
 
@@ -100,9 +102,11 @@ import Testing
         let definitions = #"{"x":{"enum":["a"]},"long":{"type":"string","minLength":2}}"#
         let error = #expect(throws: AIError.self) {
             try schema(
-                "{\"type\":\"object\",\"additionalProperties\":true,\"propertyNames\":\(rule),\"$defs\":\(definitions)}")
+                "{\"type\":\"object\",\"additionalProperties\":true,\"propertyNames\":\(rule),\"$defs\":\(definitions)}"
+            )
         }
-        #expect(error?.message.contains("\"propertyNames\" is not supported but as") == true, "\(error?.message ?? "")")
+        #expect(
+            error?.message.contains("\"propertyNames\" is not supported but as") == true, "\(error?.message ?? "")")
         #expect(error?.message.contains("/propertyNames") == true && error?.code == .invalidInput)
     }
 

@@ -27,7 +27,9 @@ struct CachedWeights: Sendable {
     }
 
     private init?(_ record: ModelRecord, _ workspace: Workspace, _ machine: MachineRunner) throws(AIError) {
-        guard let (folder, commit) = try workspace.snapshot(of: ModelReference(record.repository)) else { return nil }
+        guard let (folder, commit) = try workspace.snapshot(of: ModelReference(record.repository)) else {
+            return nil
+        }
         let files = try Warming(folder: folder.snapshot(commit)).files.map {
             RepositoryFile(path: $0.name, size: $0.size, oid: "")
         }

@@ -169,7 +169,8 @@ final class SchemaDocument {
     /// What names of properties must be: one of a list, or what matches a pattern; references are followed.
     private func names(_ value: JSON, _ pointer: String) throws(AIError) -> JSONObject {
         let refusal = Self.error(
-            pointer, "the keyword \"propertyNames\" is not supported but as an enum, a const or a pattern of strings")
+            pointer,
+            "the keyword \"propertyNames\" is not supported but as an enum, a const or a pattern of strings")
         var (found, place, path) = (value.object, pointer, [String]())
         while let reference = found?["$ref"] {
             path.append(place)

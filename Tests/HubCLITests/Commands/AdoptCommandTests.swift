@@ -181,7 +181,8 @@ import Testing
                     hub: vllm is neither a folder nor a program that hub knows
                          name ollama, lmstudio, llama.cpp, jan or a folder
 
-                    """, "\(unknown.error)")
+                    """,
+            "\(unknown.error)")
         #expect(try await stage.run("cache", "adopt", "olama").error.contains("; did you mean ollama?\n"))
         #expect(try await stage.run("cache", "unadopt", "ollama").status == 2)
     }

@@ -165,7 +165,10 @@ import Testing
         #expect(try await stage.run("cache", "budget", "--keep", "gpt2").status == 2)
         #expect(try await stage.run("cache", "budget", "1GB", "off").status == 2)
         for (words, message) in [
-            (["foo"], "\"foo\" is not a size\n     hub cache budget takes a size such as 200GB, or off, or install"),
+            (
+                ["foo"],
+                "\"foo\" is not a size\n     hub cache budget takes a size such as 200GB, or off, or install"
+            ),
             (["of"], "\"of\" is not a size; did you mean off?"), (["12"], "\"12\" is not a size\n"),
             (["1GB", "instal"], "\"instal\" is not a size; did you mean install?"),
             (["off", "off"], "off takes no other word"), (["install", "install"], "install was given twice"),
@@ -181,7 +184,8 @@ import Testing
         try await pullTwo()
         for keep in ["nope/nope", "nope/*"] {
             for words in [[], ["--dry-run"]] {
-                let refused = try await stage.run(["cache", "budget", "1GB", "--keep", "org/one", "--keep", keep] + words)
+                let refused = try await stage.run(
+                    ["cache", "budget", "1GB", "--keep", "org/one", "--keep", keep] + words)
                 #expect(refused.status == 3, "\(refused.error)")
                 #expect(refused.error.contains("--keep \(keep): not in the cache\n     no budget was set"))
             }

@@ -156,8 +156,10 @@ import Testing
                     hub: unknown program "olama"; did you mean ollama?
                          hub cache link takes ollama, lmstudio, llama.cpp
 
-                    """, "\(program.error)")
-        #expect(try await stage.run("cache", "link", "jan", "org/one-GGUF").error.contains("unknown program \"jan\"\n"))
+                    """,
+            "\(program.error)")
+        #expect(
+            try await stage.run("cache", "link", "jan", "org/one-GGUF").error.contains("unknown program \"jan\"\n"))
         #expect(try await stage.run("cache", "link", "lmstudio", "org/one-GGUF", "--name", "x").status == 2)
         // Damaged content keeps its right name in the cache only.
         let blob = Path.join(

@@ -141,11 +141,13 @@ import Testing
         let info = try await stage.run("info", "org/tiny", "--json").document()
         let rate = try #require(cached["runs"]?["tokens_per_second"]?.double)
         #expect(rate == info["runs"]?["tokens_per_second"]?.double)
-        #expect(cached["weights_bytes"]?.int == Int64(try Fixtures.bytes("tiny-shakespeare/model.safetensors").count))
+        #expect(
+            cached["weights_bytes"]?.int == Int64(try Fixtures.bytes("tiny-shakespeare/model.safetensors").count))
         let table = try await stage.run("search", "--runs")
         #expect(table.lines[0].contains("TOKENS/S") && !table.output.contains("<="), "\(table.output)")
         #expect(try await stage.run("try", "org/tiny").status == 0)
-        let tried = try await stage.run("info", "org/tiny", "--json").document()["tried"]?["tokens_per_second"]?.double
+        let tried = try await stage.run("info", "org/tiny", "--json").document()["tried"]?["tokens_per_second"]?
+            .double
         #expect(try await searched()["runs"]?["tokens_per_second"]?.double == tried && tried != nil)
     }
 }

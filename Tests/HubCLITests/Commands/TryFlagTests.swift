@@ -243,7 +243,8 @@ import Testing
             let result = try await stage.run(words + ["some words of a prompt", "--context", "2"])
             #expect(result.status == 2 && result.output.isEmpty, "\(words): \(result.output)")
             #expect(
-                result.error.contains("the context has room for 2\n     allow a longer --context, or shorten the prompt"),
+                result.error.contains(
+                    "the context has room for 2\n     allow a longer --context, or shorten the prompt"),
                 "\(result.error)")
         }
         let fits = try await stage.run("try", folder, "Words", "--raw", "--max-tokens", "1")

@@ -55,7 +55,8 @@ enum BudgetCommand {
             }
             if off, words.count > 1 { throw AIError(.invalidInput, "off takes no other word") }
             if install, words.count > 1, size == nil {
-                throw AIError(.invalidInput, "install was given twice", advice: "write hub cache budget SIZE install")
+                throw AIError(
+                    .invalidInput, "install was given twice", advice: "write hub cache budget SIZE install")
             }
             keep = arguments.all(SharedFlags.keep)
             olderThan = arguments[SharedFlags.unusedFor]?.seconds
