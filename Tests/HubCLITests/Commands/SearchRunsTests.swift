@@ -123,10 +123,9 @@ import Testing
 
     /// Where the Hub says nothing of a model's size, its files here do, and so does its last test.
     @Test func aCachedModelIsAsFastAsInfoSays() async throws {
-        var options = LoopbackHub.Options()
-        options.listedModels = [Self.model("tiny", ["safetensors", "llama"])]
-        let stage = try Stage(options: options) { root in
+        let stage = try Stage { root in
             let repository = try ModelRepository("org/tiny", in: root)
+            try repository.card(Self.model("tiny", ["safetensors", "llama"]))
             for name in ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"] {
                 try repository.write(name, Fixtures.bytes("tiny-shakespeare/\(name)"))
             }
