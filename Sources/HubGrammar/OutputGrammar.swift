@@ -37,7 +37,7 @@ public struct OutputGrammar: Sendable, Hashable {
     /// Understood are `type`, `properties`, `required`, `additionalProperties`, `items`, `minItems`, `maxItems`, `enum`,
     /// `const`, `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `minLength`, `maxLength`, `pattern`,
     /// `format` (date, time, date-time, email, uuid, uri), `anyOf`, `oneOf`, `allOf`, `$ref` within the document,
-    /// `uniqueItems`, `prefixItems`, draft 7's `items` with a list and `additionalItems`, and OpenAPI's `nullable`
+    /// `uniqueItems`, `prefixItems`, `propertyNames` as a list of names or a pattern, draft 7's `items` with a list and `additionalItems`, and OpenAPI's `nullable`
     /// (https://json-schema.org/draft/2020-12).
     ///
     /// - Throws: ``ErrorCode/invalidInput`` that names a keyword that is not supported, with its JSON pointer.

@@ -237,8 +237,30 @@ import Testing
             let name = command.name.replacing("-", with: "\\-")
             #expect(Self.pages[0].contains("\\fBhub\\-\(name)(1)\\fR"), "\(name)")
             let page = ManPage.text(command)
+            #expect(sections(page).contains("SUBCOMMANDS") == !command.subcommands.isEmpty, "\(name)")
             for flag in command.leaves.flatMap(\.visibleFlags) {
                 #expect(page.contains("\\-\\-\(flag.name.replacing("-", with: "\\-"))"), "\(name): \(flag.name)")
+            }
+        }
+    }
+
+    /// A page that people read as a whole: nothing that help says of a subcommand is left out.
+    @Test func everySubcommandIsExplained() {
+        func plain(_ text: String) -> String {
+            text.replacing("\\e", with: "\\").replacing("\\&", with: "").replacing("\\(aq", with: "'")
+                .replacing("\\(ga", with: "`").replacing("\\(ha", with: "^").replacing("\\(ti", with: "~")
+                .replacing("\\-", with: "-")
+        }
+        for command in CommandTable.all where !command.subcommands.isEmpty {
+            let page = plain(ManPage.text(command))
+            for part in command.subcommands {
+                for line in part.detail.split(separator: "\n") {
+                    #expect(page.contains(line), "\(part.name): \(line)")
+                }
+                for example in part.examples {
+                    let times = page.split(separator: "\n").count { $0 == "\\fB\(example.line)\\fR" }
+                    #expect(times == 1, "\(example.line)")
+                }
             }
         }
     }

@@ -76,7 +76,9 @@ import Testing
         let mirror = try Endpoint("http://localhost:8080")
         for text in ["hf.co/o/m", "https://hf.co/o/m", "huggingface.co/o/m", "hf.co/o/m:Q4_K_M"] {
             let error = #expect(throws: AIError.self) { try ModelReference(parsing: text, endpoint: mirror) }
-            #expect(error?.message.contains("is on another Hub than http://localhost:8080") == true)
+            // What was typed, not the address that it stands for.
+            #expect(error?.message == "\"\(text)\" is on another Hub than http://localhost:8080")
+            #expect(error?.specificAdvice == "name that Hub: --endpoint https://huggingface.co")
         }
     }
 

@@ -115,11 +115,7 @@ package struct PullPlan: Sendable {
         files = []
         let wanted = choice.isEverything ? tree.files : tree.files.filter { choice.matches($0.path) }
         guard !wanted.isEmpty || tree.files.isEmpty else {
-            let some = tree.files.prefix(8).map(\.path).joined(separator: ", ")
-            throw AIError(
-                .nothingMatches, "no file of \(repository) matches \(choice.description)",
-                advice: "it has \(tree.files.count) files: \(some.printable)\(tree.files.count > 8 ? ", ..." : "")",
-                context: .init(repository: repository.description))
+            throw tree.noFile(of: repository, fits: choice)
         }
         let others = OtherFolders(layout, besides: folder, reuse)
         let interrupted = try folder.interrupted()
@@ -277,6 +273,17 @@ extension Int64 {
 extension FileChoice {
     /// As a person would say it.
     package var description: String { filters.map(\.description).joined(separator: ", ") }
+}
+
+extension RepositoryTree {
+    /// The error for a choice that leaves none of the files.
+    package func noFile(of repository: Repository, fits choice: FileChoice) -> AIError {
+        let some = files.prefix(8).map(\.path).joined(separator: ", ")
+        return AIError(
+            .nothingMatches, "no file of \(repository) matches \(choice.description)",
+            advice: "it has \(files.count) files: \(some.printable)\(files.count > 8 ? ", ..." : "")",
+            context: .init(repository: repository.description))
+    }
 }
 
 extension FileFilter {

@@ -23,7 +23,8 @@ package struct Repair: Sendable {
 
     /// The plan of the repairing pull, after creating the partials; nil if nothing can be repaired.
     ///
-    /// - Parameter fault: called if something would have to be fetched while offline.
+    /// - Parameter fault: called for a file that the commit does not have, and if something would have to be fetched while
+    ///   offline.
     /// - Throws: if the files of the commit are unknown, or the cache cannot be written.
     package func plan(fault: (AIError) -> Void) async throws -> PullPlan? {
         guard let commit = result.commit, !repairable.isEmpty else { return nil }
@@ -32,6 +33,13 @@ package struct Repair: Sendable {
             tree = known
         } else {
             tree = try await puller.tree(of: repository, at: commit)
+        }
+        for problem in repairable where problem.file == nil && !tree.has(problem.path) {
+            fault(
+                AIError(
+                    .fileNotFound, "\(repository) does not have the file \(problem.path.printable)",
+                    advice: "hub info \(repository)@\(commit.short) --files lists its files",
+                    context: .init(repository: repository.description, path: problem.path)))
         }
         var plan = try await Blocking.run { try self.plan(tree) }
         if puller.isOffline, plan.needsNetwork {
@@ -68,6 +76,10 @@ package struct Repair: Sendable {
         }
         return isSalvaged ? try look() : first
     }
+}
+
+extension RepositoryTree {
+    fileprivate func has(_ path: String) -> Bool { files.contains { ExactText($0.path) == ExactText(path) } }
 }
 
 extension Verification {

@@ -144,4 +144,14 @@ extension AIError {
             .invalidInput, "invalid value \"\(text.printable)\"\(near)",
             advice: "it must be one of \(names.joined(separator: ", "))")
     }
+
+    /// A word of a command line that is not among those that a command takes there.
+    ///
+    /// - Parameter thing: what the word should name.
+    static func unknown(_ thing: String, _ text: String, _ names: [String], of command: String) -> AIError {
+        let near = NearestName.of(text, among: names).map { "; did you mean \($0)?" } ?? ""
+        return AIError(
+            .invalidInput, "unknown \(thing) \"\(text.printable)\"\(near)",
+            advice: "\(command) takes \(names.joined(separator: ", "))")
+    }
 }

@@ -9,8 +9,8 @@ struct AnswerForm: Sendable {
         detail: """
             JSON Schema 2020-12: type, properties, required, additionalProperties, items, prefixItems, minItems, \
             maxItems, uniqueItems, enum, const, minimum, maximum, exclusiveMinimum, exclusiveMaximum, minLength, \
-            maxLength, pattern, format, anyOf, oneOf, allOf and $ref; also additionalItems and nullable. \
-            Another keyword is refused by name. A remote model is asked only if its provider supports it.
+            maxLength, pattern, format, anyOf, oneOf, allOf and $ref; also additionalItems, nullable, and propertyNames as an \
+            enum, a const or a pattern. Another keyword is refused by name. A remote model is asked only if its provider supports it.
             """)
     static let grammar = Option.text(
         "grammar", "FILE", kind: .file, "answer with a text of the grammar (GBNF) of this file; on this machine")

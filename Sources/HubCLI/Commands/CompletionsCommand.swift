@@ -26,9 +26,7 @@ enum CompletionsCommand {
         init(_ arguments: ParsedArguments) throws(AIError) {
             let name = arguments.operand ?? ""
             guard let shell = Shell(rawValue: name) else {
-                throw AIError(
-                    .invalidInput, "no completions for \"\(name.printable)\"",
-                    advice: "usage: hub completions bash|zsh|fish")
+                throw .unknown("shell", name, Shell.allCases.map(\.rawValue), of: "hub completions")
             }
             self.shell = shell
         }

@@ -82,12 +82,32 @@ enum HelpCommand {
                 .invalidInput, "hub help explains one command or topic at a time",
                 advice: "hub help alone lists the commands")
         }
-        let near =
-            OtherTools.command(meantBy: name)
-            ?? NearestName.of(name, among: table.map(\.name) + HelpTopic.all.map(\.name))
-        throw AIError(
+        throw unknown(name, in: table)
+    }
+
+    /// A page that is not there. Of two words the second is looked for among the subcommands of the first.
+    private static func unknown(_ name: String, in table: [Command]) -> AIError {
+        let words = name.split(separator: " ").map(String.init)
+        let families = table.filter { !$0.subcommands.isEmpty }
+        var near: String?
+        var list = "hub --help lists the commands and topics"
+        if words.count == 2 {
+            let first = NearestName.of(words[0], among: families.map(\.name))
+            if let family = families.first(where: { $0.name == words[0] || $0.name == first }) {
+                let meant =
+                    FormerNames.words[family.name]?[words[1]]
+                    ?? NearestName.of(words[1], among: family.subcommands.map(\.word))
+                near = meant.map { "\(family.name) \($0)" }
+                list = "hub help \(family.name) lists its subcommands"
+            }
+        } else {
+            near =
+                OtherTools.command(meantBy: name)
+                ?? NearestName.of(name, among: table.map(\.name) + HelpTopic.all.map(\.name))
+        }
+        return AIError(
             .invalidInput, "no help on \"\(name.printable)\"",
-            advice: near.map { "did you mean: hub help \($0)" } ?? "hub --help lists the commands and topics")
+            advice: near.map { "did you mean: hub help \($0)" } ?? list)
     }
 
     /// A page for another program to show.

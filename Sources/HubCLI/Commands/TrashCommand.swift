@@ -8,9 +8,7 @@ enum TrashCommand {
         "trash", doc: "list, restore or empty the trash",
         detail: """
             hub rm --trash and hub gc --trash move models to the trash beside the cache, on the same disk, which \
-            frees no space yet. ls lists it. restore REF puts a model or one revision back exactly as it was, the newest copy if \
-            there are several; it refuses if something is in its place. empty deletes for good and frees the space; \
-            without a terminal it needs --yes.
+            frees no space yet. restore puts them back, and empty deletes them for good.
             """,
         [
             Command(

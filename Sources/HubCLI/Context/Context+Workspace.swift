@@ -166,6 +166,24 @@ enum CacheSelector: Sendable {
         }
     }
 
+    /// What it names as a value of --keep. A typing error must not cost what it should protect.
+    ///
+    /// - Parameter undone: what has not happened, in a clause.
+    /// - Throws: ``ErrorCode/notCached`` if that is nothing.
+    func kept(_ text: String, in state: CacheState, undone: String) throws(AIError) -> [ModelReference] {
+        let found: [ModelReference] =
+            switch self {
+            case .reference(let reference): state.holds(reference) ? [reference] : []
+            case .glob: state.repositories.filter { matches($0) }.map { ModelReference($0.repository) }
+            }
+        guard !found.isEmpty else {
+            throw AIError(
+                .notCached, "--keep \(text.printable): not in the cache",
+                advice: "\(undone); hub ls --revisions lists what is cached")
+        }
+        return found
+    }
+
     /// Whether a revision was named, so that only that one is meant.
     var namesRevision: Bool {
         if case .reference(let reference) = self { reference.revision != nil } else { false }

@@ -46,9 +46,7 @@ enum ManPage {
         }
         page.section("DESCRIPTION")
         page.paragraph(command.detail)
-        for part in command.subcommands {
-            page.definition("hub \(part.name)", sentence(part.doc + (part.isUsual ? " (the default)" : "")))
-        }
+        page.subcommands(of: command)
         for part in command.flagGroups {
             page.section(command.subcommands.isEmpty ? "FLAGS" : "FLAGS OF HUB \(part.names.uppercased())")
             for flag in part.flags { page.flag(flag) }
@@ -59,7 +57,9 @@ enum ManPage {
             for flag in GenerationFlags.all { page.flag(flag) }
         }
         page.section("EXAMPLES")
-        for example in command.examples { page.definition(example.line, example.doc) }
+        var shown: Set<String> = []
+        for example in command.examples + command.subcommands.flatMap(\.examples)
+        where shown.insert(example.line).inserted { page.definition(example.line, example.doc) }
         page.section("SEE ALSO")
         page.text("hub(1), which has the flags of every command, the exit codes and the environment variables.")
         return page.roff
@@ -68,7 +68,7 @@ enum ManPage {
     /// `hub-pull`: as git names its pages.
     static func name(of command: Command) -> String { "hub-\(command.name.replacing(" ", with: "-"))" }
 
-    private static func sentence(_ doc: String) -> String { doc.prefix(1).uppercased() + doc.dropFirst() + "." }
+    fileprivate static func sentence(_ doc: String) -> String { doc.prefix(1).uppercased() + doc.dropFirst() + "." }
 
     /// The section names that readers of manuals look for.
     private static func title(_ topic: HelpTopic) -> String {
@@ -126,6 +126,18 @@ private struct Page {
     }
 
     mutating func flag(_ flag: Flag) { definition(flag.usage, HelpText.sentence(flag)) }
+
+    /// What each subcommand does, under a heading of its own.
+    mutating func subcommands(of command: Command) {
+        guard !command.subcommands.isEmpty else { return }
+        section("SUBCOMMANDS")
+        for part in command.subcommands {
+            macro("SS", "hub \(part.name)")
+            text(ManPage.sentence(part.doc + (part.isUsual ? " (the default)" : "")))
+            // One that is not explained has the text of its family.
+            if part.detail != command.detail { paragraph(part.detail) }
+        }
+    }
 
     /// `\e` is a backslash, `\-` a minus that can be copied (a plain `-` may become a hyphen), and the same for the
     /// characters that some devices turn into typographic ones (groff_man_style(7)).

@@ -156,11 +156,14 @@ final class Output: Sendable {
     func warning(_ text: String, advice: String? = nil) { message("warning", text, advice, .caution) }
 
     /// Something that failed, and what to do about it.
-    func failure(_ error: AIError) {
+    ///
+    /// - Parameter told: lines of advice that need not be read again.
+    func failure(_ error: AIError, omitting told: Set<Substring> = []) {
         if settings.writesEvents {
             return event("error", error.json)
         }
-        message("error", error.message, error.recoverySuggestion, .bad)
+        let lines = error.recoverySuggestion?.split(separator: "\n").filter { !told.contains($0) }
+        message("error", error.message, lines?.joined(separator: "\n"), .bad)
     }
 
     /// Lets the closure add to the advice of errors before people read them.

@@ -27,7 +27,8 @@ struct SendingAgreement {
         guard context.mode != .json, context.progressMode != .json else {
             throw refusal("\(reason), and nobody has agreed")
         }
-        context.output.note("\(reason); \(model) may be served by others, who may charge for it")
+        let subject = reason.contains(model) ? "it" : model
+        context.output.note("\(reason); \(subject) may be served by others, who may charge for it")
         let isAllowed = try await context.confirm(
             "Send what you type to the Hub's inference providers (\(router)), now and later?", isGiven: false,
             otherwise: reason)

@@ -27,9 +27,9 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
         if let rest = text.dropping(prefix: "hf://") {
             try self.init(uri: rest, whole: text)
         } else if let page = Self.hubPage(text) {
-            try self.init(web: page, endpoint: endpoint)
+            try self.init(web: page, typed: text, endpoint: endpoint)
         } else if text.hasPrefix("http://") || text.hasPrefix("https://") {
-            try self.init(web: text, endpoint: endpoint)
+            try self.init(web: text, typed: text, endpoint: endpoint)
         } else if text.contains("://") || ["http:", "https:"].contains(where: text.lowercased().hasPrefix) {
             throw AIError(
                 .invalidInput,
@@ -138,14 +138,15 @@ public struct ModelReference: Sendable, Hashable, CustomStringConvertible {
         return splitKind(name).1.split(separator: "/", omittingEmptySubsequences: false).count == 2
     }
 
-    private init(web text: String, endpoint: Endpoint) throws(AIError) {
+    /// - Parameter typed: what people recognize: the address may be completed.
+    private init(web text: String, typed: String, endpoint: Endpoint) throws(AIError) {
         func refuse(_ why: String) -> AIError {
-            AIError(.invalidInput, "\"\(Secrets.address(text).printable)\" is not a reference: \(why)")
+            AIError(.invalidInput, "\"\(Secrets.address(typed).printable)\" is not a reference: \(why)")
         }
         guard let origin = Origin(text) else { throw refuse("this address names no host that can be asked") }
         guard origin == endpoint.origin else {
             throw AIError(
-                .invalidInput, "\"\(Secrets.address(text).printable)\" is on another Hub than \(endpoint.origin)",
+                .invalidInput, "\"\(Secrets.address(typed).printable)\" is on another Hub than \(endpoint.origin)",
                 advice: "name that Hub: --endpoint \(origin)")
         }
         let path = Self.pathOfAddress(text).dropping(prefix: Self.pathOfAddress(endpoint.address) + "/")

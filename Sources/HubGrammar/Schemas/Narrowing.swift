@@ -101,7 +101,7 @@ struct Narrowing {
             found = types.contains("number") ? ["number", "integer"] : ["integer"]
         }
         if !says("items", "prefixItems", "minItems", "maxItems", "uniqueItems") { found.insert("array") }
-        if !says("properties", "required", "additionalProperties") { found.insert("object") }
+        if !says("properties", "required", "additionalProperties", "propertyNames") { found.insert("object") }
         return found.intersection(types.contains("number") ? types.union(["integer"]) : types)
     }
 

@@ -165,6 +165,10 @@ final class SchemaCheck {
             return false
         }
         for (name, member) in object.members {
+            if keywords["propertyNames"] != nil {
+                let rule = SchemaDocument.pointer(pointer, "propertyNames")
+                guard try fits(.string(name), rule) else { return false }
+            }
             guard let part = keywords.property(name) else { continue }
             guard try fits(member, SchemaDocument.pointer(pointer, part)) else { return false }
         }

@@ -118,7 +118,8 @@ extension SchemaCompiler {
     }
 
     /// Objects with their properties in the schema's order; those that are not required may be left out. Other properties
-    /// come last, where `additionalProperties` says so or no property has a name.
+    /// come last, where `additionalProperties` says so or no property has a name. Names that `propertyNames` lists are
+    /// properties as those of the schema, so that none comes twice.
     ///
     /// In the canonical form they are sorted by name. There are then no other properties if some have names, else at most one.
     mutating func object(
@@ -130,6 +131,10 @@ extension SchemaCompiler {
         var properties: [Property] = []
         for name in names where !narrowing.absent.contains(ExactText(name)) {
             try count(members.count - 1)
+            guard try isAllowed(name, members) else {
+                if needed.contains(ExactText(name)) { return [.nothing] }
+                continue
+            }
             properties.append(
                 Property(
                     name: Array(JSONSpelling.content(name).utf8),
@@ -168,12 +173,38 @@ extension SchemaCompiler {
         let named = members.flatMap { $0.keywords["properties"]?.object?.keys ?? [] }
         let required = members.flatMap { ($0.keywords["required"]?.array ?? []).compactMap(\.string) }
         var seen: Set<ExactText> = []
-        return (named + required).filter { seen.insert(ExactText($0)).inserted }
+        return (named + required + (isOpen(members) ? listedNames(members) ?? [] : [])).filter {
+            seen.insert(ExactText($0)).inserted
+        }
     }
 
     /// Whether there may be properties that the schemas do not name.
-    static func hasOthers(_ members: [Member]) -> Bool {
-        members.contains { $0.keywords["additionalProperties"] != nil } || names(members).isEmpty
+    static func hasOthers(_ members: [Member]) -> Bool { isOpen(members) && listedNames(members) == nil }
+
+    /// Whether there may be more properties than those of `properties` and `required`.
+    private static func isOpen(_ members: [Member]) -> Bool {
+        members.contains { $0.keywords["additionalProperties"] != nil }
+            || members.allSatisfy { member in
+                member.keywords["properties"]?.object?.keys.isEmpty ?? true
+                    && member.keywords["required"]?.array?.isEmpty ?? true
+            }
+    }
+
+    /// The names that every list of names has; nil without one.
+    private static func listedNames(_ members: [Member]) -> [String]? {
+        let lists = members.compactMap(\.keywords.listedNames)
+        guard let first = lists.first else { return nil }
+        let others = lists.dropFirst().map { Set($0.map { ExactText($0) }) }
+        return first.filter { name in others.allSatisfy { $0.contains(ExactText(name)) } }
+    }
+
+    /// Whether a property may have a name.
+    private func isAllowed(_ name: String, _ members: [Member]) throws(AIError) -> Bool {
+        for member in members where member.keywords["propertyNames"] != nil {
+            let rule = SchemaDocument.pointer(member.pointer, "propertyNames")
+            guard try check.fits(.string(name), rule) else { return false }
+        }
+        return true
     }
 
     /// What the value of a property must fit.
@@ -198,7 +229,14 @@ extension SchemaCompiler {
         guard value != .nothing else { return nil }
         let any = builder.store.repeated(builder.store.character(.all, .jsonString), 0, nil)
         let known = builder.store.literals(names)
-        let name = builder.store.both([builder.store.not(known), any])
+        var limits = [builder.store.not(known), any]
+        for member in members {
+            guard let source = member.keywords["propertyNames"]?["pattern"]?.string,
+                let pattern = try? PatternParser.parse(source)
+            else { continue }
+            limits.append(builder.store.containing(pattern, .jsonString))
+        }
+        let name = builder.store.both(limits)
         return try builder.choice([[.terminal(quoted(name)), separator(":", key), value]])
     }
 

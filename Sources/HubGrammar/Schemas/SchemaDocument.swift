@@ -15,6 +15,7 @@ final class SchemaDocument {
         "type", "properties", "required", "additionalProperties", "items", "minItems", "maxItems", "enum", "const",
         "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern", "format",
         "anyOf", "oneOf", "allOf", "$ref", "prefixItems", "additionalItems", "uniqueItems", "nullable",
+        "propertyNames",
     ]
     /// What only says something about a schema.
     private static let annotations: Set<String> = [
@@ -94,7 +95,7 @@ final class SchemaDocument {
     private func read(_ pointer: String) throws(AIError) -> Schema {
         switch self[pointer] {
         case .bool(let takesAll)?: return .all(takesAll)
-        case .object(let keywords)?:
+        case .object(var keywords)?:
             for (keyword, value) in keywords.members where !keyword.hasPrefix("x-") {
                 guard Self.understood.contains(keyword) || Self.annotations.contains(keyword) else {
                     throw Self.error(
@@ -103,6 +104,9 @@ final class SchemaDocument {
                 try check(keyword, value, Self.pointer(pointer, keyword))
             }
             if keywords["prefixItems"] != nil { try checkPrefix(keywords, pointer) }
+            if let rule = keywords["propertyNames"] {
+                keywords["propertyNames"] = .object(try names(rule, Self.pointer(pointer, "propertyNames")))
+            }
             return .keywords(keywords)
         case nil: throw Self.error(pointer, "there is nothing")
         default: throw Self.error(pointer, "a schema is an object, true or false")
@@ -157,9 +161,42 @@ final class SchemaDocument {
         case "anyOf", "oneOf", "allOf", "prefixItems":
             try require(value.array.map { !$0.isEmpty } ?? false, "a list with a schema")
         case "$ref": _ = try target(value, pointer)
+        case "propertyNames": _ = try names(value, pointer)
         default: break
         }
     }
+
+    /// What names of properties must be: one of a list, or what matches a pattern; references are followed.
+    private func names(_ value: JSON, _ pointer: String) throws(AIError) -> JSONObject {
+        let refusal = Self.error(
+            pointer,
+            "the keyword \"propertyNames\" is not supported but as an enum, a const or a pattern of strings")
+        var (found, place, path) = (value.object, pointer, [String]())
+        while let reference = found?["$ref"] {
+            path.append(place)
+            place = try target(reference, Self.pointer(place, "$ref"))
+            try Self.checkPath(path, place)
+            // What stands beside a reference is not looked at by every reader.
+            guard found?.keys.allSatisfy({ $0 == "$ref" || !Self.isUnderstood($0) }) == true else { throw refusal }
+            found = self[place]?.object
+        }
+        guard let rule = found,
+            rule.keys.allSatisfy({
+                Self.annotations.contains($0) || Self.ofNames.contains($0) || $0.hasPrefix("x-")
+            }), rule["type"].map({ $0 == .string("string") }) ?? true
+        else { throw refusal }
+        let isListed = rule["enum"] != nil || rule.constant != nil
+        guard isListed != (rule["pattern"] != nil),
+            rule["enum"].map({ $0.array?.allSatisfy { $0.string != nil } ?? false }) ?? true,
+            rule.constant.map({ $0.string != nil }) ?? true
+        else { throw refusal }
+        for keyword in ["enum", "pattern"] {
+            if let part = rule[keyword] { try check(keyword, part, Self.pointer(place, keyword)) }
+        }
+        return rule
+    }
+
+    private static let ofNames: Set<String> = ["type", "enum", "const", "pattern"]
 
     /// The largest count of characters or elements.
     private static let largest = 1_000_000_000
@@ -200,6 +237,14 @@ extension JSONObject {
             if let schemas = self[keyword]?.array { return (keyword, schemas) }
         }
         return nil
+    }
+
+    /// The names that properties may have; nil where they are not listed.
+    var listedNames: [String]? {
+        guard let rule = self["propertyNames"]?.object else { return nil }
+        let list = rule["enum"]?.array?.compactMap(\.string)
+        guard let constant = rule.constant?.string else { return list }
+        return list.map { $0.filter { ExactText($0) == ExactText(constant) } } ?? [constant]
     }
 
     /// What all elements behind the first must fit, if there is such a keyword.

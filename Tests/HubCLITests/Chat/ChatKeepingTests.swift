@@ -85,6 +85,17 @@ import Testing
         }
         let absent = try await stage.run("chat", "--continue=zz", "Hi")
         #expect(absent.status == 3 && absent.error.contains("there is no conversation zz"))
+        // What is advised fits what was typed.
+        for (words, meant) in [
+            (["--continue"], "--continue"), (["--continue=zz"], "--continue=zz"), (["org/a b"], "'org/a b'"),
+            (["-m", RemoteStage.chat], RemoteStage.chat),
+        ] {
+            let empty = try await stage.run(["chat"] + words)
+            #expect(
+                empty.status == 2
+                    && empty.error.contains("stdin has no text\n     write hub chat \(meant) PROMPT, or pipe"),
+                "\(words): \(empty.error)")
+        }
         let none = try await stage.run("chat", "--continue", "Hi")
         #expect(none.status == 3 && none.error.contains("no conversation is kept"))
     }

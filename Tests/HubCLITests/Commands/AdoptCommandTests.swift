@@ -174,6 +174,16 @@ import Testing
         #expect(try await stage.run("cache", "adopt", "--yes").output == "nothing to adopt was found\n")
         #expect(try await stage.run("cache", "adopt", "huggingface").status == 2)
         #expect(try await stage.run("cache", "adopt", "./nowhere").status == 3)
+        let unknown = try await stage.run("cache", "adopt", "vllm")
+        #expect(
+            unknown.status == 3
+                && unknown.error == """
+                    hub: vllm is neither a folder nor a program that hub knows
+                         name ollama, lmstudio, llama.cpp, jan or a folder
+
+                    """,
+            "\(unknown.error)")
+        #expect(try await stage.run("cache", "adopt", "olama").error.contains("; did you mean ollama?\n"))
         #expect(try await stage.run("cache", "unadopt", "ollama").status == 2)
     }
 }

@@ -164,5 +164,36 @@ import Testing
         #expect(try await stage.run("cache", "budget", "200").status == 2)
         #expect(try await stage.run("cache", "budget", "--keep", "gpt2").status == 2)
         #expect(try await stage.run("cache", "budget", "1GB", "off").status == 2)
+        for (words, message) in [
+            (
+                ["foo"],
+                "\"foo\" is not a size\n     hub cache budget takes a size such as 200GB, or off, or install"
+            ),
+            (["of"], "\"of\" is not a size; did you mean off?"), (["12"], "\"12\" is not a size\n"),
+            (["1GB", "instal"], "\"instal\" is not a size; did you mean install?"),
+            (["off", "off"], "off takes no other word"), (["install", "install"], "install was given twice"),
+            (["1GB", "2GB"], "a budget has one size"),
+        ] {
+            let result = try await stage.run(["cache", "budget"] + words)
+            #expect(result.status == 2 && result.error.contains(message), "\(words): \(result.error)")
+        }
+    }
+
+    /// As for hub gc: a typing error must not cost what it should protect.
+    @Test func whatIsKeptMustBeThere() async throws {
+        try await pullTwo()
+        for keep in ["nope/nope", "nope/*"] {
+            for words in [[], ["--dry-run"]] {
+                let refused = try await stage.run(
+                    ["cache", "budget", "1GB", "--keep", "org/one", "--keep", keep] + words)
+                #expect(refused.status == 3, "\(refused.error)")
+                #expect(refused.error.contains("--keep \(keep): not in the cache\n     no budget was set"))
+            }
+        }
+        #expect(try await stage.run("cache", "budget").output == "no budget is set\n")
+        #expect(try await stage.run("cache", "budget", "1GB", "--keep", "org/one").status == 0)
+        // What is deleted by hand later does not spoil the rule.
+        #expect(try await stage.run("rm", "org/one", "--yes").status == 0)
+        #expect(try await stage.run("cache", "budget").status == 0)
     }
 }

@@ -144,7 +144,6 @@ import Testing
                 hub: nope/x is not in the cache \(stage.cache)
                      hub ls shows what is
                 hub: no/* is not in the cache \(stage.cache)
-                     hub ls shows what is
 
                 """)
         #expect(try await ids() == ["datasets/org/data", "org/two"])

@@ -105,6 +105,16 @@ import Testing
 
                 """)
         #expect(try await stage.run("help", "list").error.contains("did you mean: hub help ls\n"))
+        for (typed, meant) in [
+            ("cache budge", "cache budget"), ("trash restor", "trash restore"), ("cach budget", "cache budget"),
+            ("auth list", "auth ls"), ("regsitry ad", "registry add"),
+        ] {
+            let result = try await stage.run(["help"] + typed.split(separator: " ").map(String.init))
+            #expect(
+                result.status == 2
+                    && result.error == "hub: no help on \"\(typed)\"\n     did you mean: hub help \(meant)\n")
+        }
+        #expect(try await stage.run("help", "cache", "zzz").error.contains("hub help cache lists its subcommands"))
         let manual = try await stage.run("help", "exit-codes", "--man")
         #expect(manual.status == 2 && manual.error.contains("hub help --man has the topics"))
         let far = try await stage.run("help", "zzzzz")
@@ -117,7 +127,7 @@ import Testing
         #expect(result.status == 2)
         #expect(
             result.error
-                == "hub: no completions for \"tcsh\"\n     usage: hub completions bash|zsh|fish\n")
+                == "hub: unknown shell \"tcsh\"\n     hub completions takes bash, zsh, fish\n")
         let document = try await stage.run("completions", "fish", "--json").document()
         #expect(document["shell"]?.string == "fish" && document["script"]?.string?.isEmpty == false)
     }

@@ -144,7 +144,22 @@ import Testing
             "cache", "link", "ollama", "org/one-GGUF", "--quant", "Q8_0", "--name", "a.b/model:tag")
         #expect(name.status == 2 && name.error.contains("its namespace"))
         #expect(try await stage.run("cache", "link", "ollama", "org/absent").status == 3)
-        #expect(try await stage.run("cache", "link", "jan", "org/one-GGUF").status == 2)
+        // A file that is not there is not one of the wrong format.
+        for name in ["nofile.gguf", "*.foo"] {
+            let none = try await stage.run("cache", "link", "ollama", "org/one-GGUF:\(name)")
+            #expect(none.status == 3 && none.error.contains("no cached file matches"), "\(none.error)")
+        }
+        let program = try await stage.run("cache", "link", "olama", "org/one-GGUF")
+        #expect(
+            program.status == 2
+                && program.error == """
+                    hub: unknown program "olama"; did you mean ollama?
+                         hub cache link takes ollama, lmstudio, llama.cpp
+
+                    """,
+            "\(program.error)")
+        #expect(
+            try await stage.run("cache", "link", "jan", "org/one-GGUF").error.contains("unknown program \"jan\"\n"))
         #expect(try await stage.run("cache", "link", "lmstudio", "org/one-GGUF", "--name", "x").status == 2)
         // Damaged content keeps its right name in the cache only.
         let blob = Path.join(

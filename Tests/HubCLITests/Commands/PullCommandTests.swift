@@ -172,6 +172,21 @@ import Testing
         #expect(!FileSystem.exists(stage.cache) && stage.hub.requests("/resolve/").isEmpty)
     }
 
+    /// Advice that is the same for all is read once; a program gets it with each error.
+    @Test func theSameAdviceIsSaidOnce() async throws {
+        let result = try await stage.run("pull", "one/x", "two/y")
+        #expect(
+            result.error == """
+                hub: model one/x not found on \(stage.hub.endpoint)
+                     check the spelling; a private repository looks the same without a token: hub auth login, or set HF_TOKEN
+                hub: model two/y not found on \(stage.hub.endpoint)
+
+                """)
+        let events = try await stage.run("pull", "one/x", "two/y", "--progress", "json").error
+        let told = try events.split(separator: "\n").map { try #require(try JSON.parse(String($0)).object) }
+        #expect(told.count { $0["advice"]?.string?.hasPrefix("check the spelling") == true } == 2)
+    }
+
     @Test func forceFetchesAgain() async throws {
         #expect(try await stage.run("pull", "org/tiny").status == 0)
         let again = try await stage.run("pull", "org/tiny", "--force", "--json").document().objects("models")

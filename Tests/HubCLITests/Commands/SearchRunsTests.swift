@@ -120,4 +120,33 @@ import Testing
         #expect(all.lines.contains { settled($0).hasPrefix(" ▸  org/llama") } && !all.lines[0].contains("TOKENS/S"))
         #expect(all.lines.last == "▸ runs in hub try")
     }
+
+    /// Where the Hub says nothing of a model's size, its files here do, and so does its last test.
+    @Test func aCachedModelIsAsFastAsInfoSays() async throws {
+        let stage = try Stage { root in
+            let repository = try ModelRepository("org/tiny", in: root)
+            try repository.card(Self.model("tiny", ["safetensors", "llama"]))
+            for name in ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"] {
+                try repository.write(name, Fixtures.bytes("tiny-shakespeare/\(name)"))
+            }
+        }
+        func searched() async throws -> JSONObject {
+            let models = try await stage.run("search", "--runs", "--json").document().objects("models")
+            return try #require(models.first { $0["id"]?.string == "org/tiny" })
+        }
+        #expect(try await searched()["runs"]?["tokens_per_second"] == nil)
+        #expect(try await stage.run("pull", "org/tiny").status == 0)
+        let cached = try await searched()
+        let info = try await stage.run("info", "org/tiny", "--json").document()
+        let rate = try #require(cached["runs"]?["tokens_per_second"]?.double)
+        #expect(rate == info["runs"]?["tokens_per_second"]?.double)
+        #expect(
+            cached["weights_bytes"]?.int == Int64(try Fixtures.bytes("tiny-shakespeare/model.safetensors").count))
+        let table = try await stage.run("search", "--runs")
+        #expect(table.lines[0].contains("TOKENS/S") && !table.output.contains("<="), "\(table.output)")
+        #expect(try await stage.run("try", "org/tiny").status == 0)
+        let tried = try await stage.run("info", "org/tiny", "--json").document()["tried"]?["tokens_per_second"]?
+            .double
+        #expect(try await searched()["runs"]?["tokens_per_second"]?.double == tried && tried != nil)
+    }
 }

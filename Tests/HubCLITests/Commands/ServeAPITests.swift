@@ -99,6 +99,7 @@ import Testing
             (["--idle", "1m"], "--idle is not a flag of hub serve hub"),
             (["page", "--idle", "1m"], "--idle is about the API"),
             (["api", "models"], "hub serve api does not know \"models\""),
+            (["api", "mirrr"], "hub serve api does not know \"mirrr\"; did you mean mirror?"),
             (["api", "--host", "0.0.0.0"], "0.0.0.0 can be reached by others, and the API has no key"),
             (["api", "--ttl", "1m"], "--ttl is about the mirror"),
             (["api", "--models", "a//b"], "a//b"),

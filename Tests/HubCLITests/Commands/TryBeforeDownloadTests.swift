@@ -126,7 +126,7 @@ import Testing
 
     @Test func aModelThatIsNotHereNeedsAYes() async throws {
         let result = try await stage.run("try", "org/tiny")
-        #expect(result.status == 3 && result.output.isEmpty)
+        #expect(result.status == 2 && result.output.isEmpty)
         #expect(
             result.error == """
                 hub: org/tiny is not in the cache
@@ -134,7 +134,20 @@ import Testing
 
                 """)
         #expect(!FileSystem.exists(stage.cache))
-        #expect(try await stage.run("try", "org/tiny", "--json").errorCode() == "not_cached")
+        // Whatever is to be done with it, and by whatever command.
+        let file = try stage.machine.write("words.txt", Array("some words".utf8))
+        for words in [
+            ["try", "org/tiny"], ["tokenize", "org/tiny", "Hi"], ["eval", "org/tiny", file],
+            ["rank", "org/tiny", "Q", "A"], ["classify", "org/tiny", "Hi"], ["forecast", "org/tiny", file],
+            ["chat", "org/tiny", "Hi"], ["chat", "org/tiny", "Hi", "--provider", "local"],
+            ["embed", "org/tiny", "Hi", "--provider", "local"],
+        ] {
+            let refused = try await stage.run(words + ["--json"])
+            #expect(try refused.status == 2 && refused.errorCode() == "confirmation_required", "\(words)")
+            let error = try refused.document()["error"]
+            #expect(error?["message"]?.string?.hasPrefix("org/tiny is not in the cache") == true, "\(words)")
+            #expect(error?["advice"]?.string?.contains("--yes") == true, "\(words)")
+        }
         let yes = try await stage.run("try", "org/tiny", "--yes", "-q")
         #expect(yes.status == 0 && yes.output == "pass\n")
         #expect(try await stage.run("ls", "-q").output == "org/tiny\n")

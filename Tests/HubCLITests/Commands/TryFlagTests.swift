@@ -237,6 +237,20 @@ import Testing
         #expect(try await stage.run("try", encoder, "--perplexity", Fixtures.path("heldout.txt")).status == 7)
     }
 
+    /// A prompt that does not fit is refused before it is shown, and there is no conversation to begin anew.
+    @Test func aPromptThatDoesNotFitIsNotShown() async throws {
+        for words in [["try", folder], ["try", folder, "--raw"], ["chat", folder]] {
+            let result = try await stage.run(words + ["some words of a prompt", "--context", "2"])
+            #expect(result.status == 2 && result.output.isEmpty, "\(words): \(result.output)")
+            #expect(
+                result.error.contains(
+                    "the context has room for 2\n     allow a longer --context, or shorten the prompt"),
+                "\(result.error)")
+        }
+        let fits = try await stage.run("try", folder, "Words", "--raw", "--max-tokens", "1")
+        #expect(fits.status == 0 && fits.output.hasPrefix("Words\n"))
+    }
+
     // MARK: Perplexity
 
     @Test func perplexityIsThatOfTheReference() async throws {

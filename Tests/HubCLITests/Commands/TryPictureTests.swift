@@ -67,7 +67,7 @@ import Testing
         let (seeing, reading) = (try Fixtures.path("micro/vit"), try Fixtures.path("micro/llama"))
         let both = try Fixtures.path("micro/clip")
         let refused: [([String], Int32, String)] = [
-            (["try", seeing, "hello"], 2, "vit reads pictures, and no text"),
+            (["try", seeing, "hello"], 7, "vit reads pictures, and no text"),
             (
                 ["try", seeing, "hello", "--attach", file], 2,
                 "models that read a picture and a PROMPT do not run here yet"
@@ -86,7 +86,7 @@ import Testing
             ),
             (["embed", seeing, "text"], 7, "the model reads pictures and no text"),
             (["embed", reading, "--attach", file], 7, "llama reads no pictures"),
-            (["embed", seeing, "text", "--attach", file], 2, "vit reads pictures, and no text"),
+            (["embed", seeing, "text", "--attach", file], 7, "vit reads pictures, and no text"),
             (["classify", seeing, "--attach", file, "--labels", "a,b"], 7, "it takes no labels"),
             (["rank", seeing, "a cat", "--attach", file], 7, "it takes no query"),
             (["rank", reading, "a cat", "--attach", file], 7, "llama reads no pictures"),

@@ -88,8 +88,6 @@ import Testing
         let csv = try file("1\n2\n3\n")
         let decoder = try Fixtures.path("tiny-shakespeare")
         let cases: [([String], String)] = [
-            ([model, "hello"], "forecasts series of numbers"), ([model, "--embed", "x"], "it reads no text"),
-            ([decoder, "--series", csv], "does not forecast series"),
             ([model, "--horizon", "3"], "needs --series"),
             ([model, "x", "--series", csv], "a PROMPT has no place"),
             ([model, "--series", csv, "--horizon", "25"], "the model forecasts 1 to 24 values, not 25"),
@@ -99,6 +97,27 @@ import Testing
         for (arguments, message) in cases {
             let run = try await stage.run(["try"] + arguments)
             #expect(run.status == 2 && run.error.contains(message), "\(arguments): \(run.error)")
+        }
+    }
+
+    /// A model for something else than the command is one fault, whatever the command.
+    @Test func aModelForAnotherTaskIsExit7() async throws {
+        let csv = try file("1\n2\n3\n")
+        let text = try file("some words\n", "words.txt")
+        let decoder = try Fixtures.path("tiny-shakespeare")
+        let cases: [([String], String)] = [
+            (["forecast", decoder, csv], "does not forecast series"),
+            (["try", decoder, "--series", csv], "does not forecast series"),
+            (["try", model, "hello"], "forecasts series of numbers; it reads no text"),
+            (["try", model, "--embed", "x"], "it reads no text"), (["eval", model, text], "it reads no text"),
+            (["rank", model, "Q", "A"], "it reads no text"), (["classify", model, "Hi"], "it reads no text"),
+            (["embed", model, "Hi", "--provider", "local"], "reads no text"),
+            (["chat", model, "Hi", "--provider", "local"], "reads no text"),
+        ]
+        for (words, message) in cases {
+            let run = try await stage.run(words)
+            #expect(run.status == 7 && run.error.contains(message), "\(words): \(run.error)")
+            #expect(try await stage.run(words + ["--json"]).errorCode() == "unsupported_model", "\(words)")
         }
     }
 

@@ -173,6 +173,30 @@ import Testing
         #expect(try none.errorCode() == "not_cached")
     }
 
+    /// Nothing was checked, so nothing is OK.
+    @Test func whatIsNamedAndNowhereIsNotOK() async throws {
+        _ = try await pulled()
+        let named = try await stage.run("verify", "org/m:nofile")
+        #expect(named.status == 1)
+        #expect(named.output.contains("nofile: missing; the model has no such file\n"), "\(named.output)")
+        #expect(named.error.contains("--files lists its files") && !named.error.contains("hub pull"))
+        let found = try problems(try await stage.run("verify", "org/m:nofile", "--json"))
+        #expect(found.map { $0["path"]?.string } == ["nofile"] && found[0]["problem"]?.string == "missing")
+        let repaired = try await stage.run("verify", "org/m:nofile", "--repair")
+        #expect(repaired.status == 3 && repaired.error.contains("org/m does not have the file nofile"))
+
+        let glob = try await stage.run("verify", "org/m:*.foo", "--json")
+        #expect(glob.status == 3)
+        #expect(try glob.errorCode() == "nothing_matches")
+        #expect(try await stage.run("verify", "org/m:nofile", "org/m:*.foo", "org/m:config.json").status == 1)
+        #expect(try await stage.run("verify", "org/m:sub/").status == 0)
+        // Without the list of files it may be one of the model's.
+        try stage.plant("models--org--old", commit: commit("a"), files: ["a.txt": "one"])
+        let unknown = try await stage.run("verify", "org/old:b.txt", "--offline")
+        #expect(unknown.status == 1 && unknown.output.contains("b.txt: missing\n"), "\(unknown.output)")
+        #expect(try await stage.run("verify", "org/old:*.bin", "--offline").status == 5)
+    }
+
     @Test func withoutTheTreeNamesTell() async throws {
         let place = stage.machine("hf/hub/models--org--old")
         try stage.plant("models--org--old", commit: commit("a"), files: ["a.txt": "one", "b.txt": "two"])

@@ -116,6 +116,8 @@ import Testing
         #expect(document.objects("stores").compactMap { $0["bytes"]?.int } == [2 * mebibyte])
         #expect(document["duplicate_bytes"]?.int == mebibyte)
         #expect(try await stage.run("cache", "du", "./nowhere").status == 3)
+        let program = try await stage.run("cache", "du", "ollama")
+        #expect(program.status == 3 && program.error.contains("every program's store is looked at"))
         // A folder around other stores counts only what is not theirs.
         try stores.addLMStudio("x/y", "z.gguf", weights)
         let all = try await why(stage.machine.path)

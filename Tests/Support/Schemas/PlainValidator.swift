@@ -59,6 +59,8 @@ package struct PlainValidator {
         case "properties":
             guard let object = value.object else { return true }
             return wanted.object!.members.allSatisfy { name, part in object[name].map { holds($0, part) } ?? true }
+        case "propertyNames":
+            return value.object?.members.allSatisfy { holds(.string($0.key), wanted) } ?? true
         case "additionalProperties":
             guard let object = value.object else { return true }
             let known = schema["properties"]?.object

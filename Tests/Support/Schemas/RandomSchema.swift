@@ -140,6 +140,12 @@ package struct RandomSchema {
         switch draw(4) {
         case 0: keywords["additionalProperties"] = false
         case 1: keywords["additionalProperties"] = schema(0)
+        case 2:
+            keywords["additionalProperties"] = schema(0)
+            keywords["propertyNames"] =
+                one(in: 2)
+                ? .object(["enum": .array((0...draw(4)).map { _ in .string(name()) })])
+                : .object(["pattern": .string(Self.patterns[draw(Self.patterns.count)])])
         default: break
         }
         return .object(keywords)

@@ -117,6 +117,8 @@ package struct VerificationProblem: Sendable {
     var damaged: (path: String, stamp: FileStamp)?
     /// Whether it was changed after it was fetched.
     package internal(set) var isForeign = false
+    /// Whether the commit has no such file.
+    package internal(set) var isUnheardOf = false
     package internal(set) var isRepaired = false
 
     init(

@@ -123,6 +123,13 @@ package struct VerificationTarget: Sendable {
         }
     }
 
+    /// Notes a file that was named by its path, and that neither the commit, if it is known, nor the cache has.
+    mutating func noteMissing(_ path: String) {
+        var problem = VerificationProblem(.missing, path)
+        problem.isUnheardOf = result.tree != nil
+        result.problems.append(problem)
+    }
+
     /// The blobs without links, which a pull would reuse by name; nil if there are none.
     package init?(orphansOf repository: CachedRepository) {
         let folder = repository.folder

@@ -29,6 +29,10 @@ extension AdoptCommand {
 
     // MARK: Planning
 
+    /// The programs that can be named.
+    private static let programs =
+        StoreTool.allCases.filter { ![.huggingface, .files].contains($0) }.map(\.rawValue)
+
     /// The stores, and those among them that words name; nil for all.
     private static func survey(_ words: [String], _ workspace: Workspace, _ context: Context) async throws
         -> (StoreSurvey, Set<Store>?)
@@ -37,10 +41,10 @@ extension AdoptCommand {
         if tools.contains(where: { $0 == .huggingface || $0 == .files }) {
             throw AIError(
                 .invalidInput, "hub cache adopt takes other programs' files",
-                advice: "name ollama, lmstudio, llama.cpp, jan or a folder")
+                advice: "name \(programs.joined(separator: ", ")) or a folder")
         }
         let folders = words.filter { StoreTool(rawValue: $0) == nil }
-        let given = try await StoreSurvey.folders(folders, context)
+        let given = try await StoreSurvey.folders(folders, programs: programs, context)
         var survey = try await workspace.survey(given: given)
         let paths = Set(given.map { FileSystem.resolved($0) ?? $0 })
         let chosen: Set<Store>? =

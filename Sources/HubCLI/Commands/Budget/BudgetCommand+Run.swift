@@ -51,8 +51,11 @@ extension BudgetCommand {
         _ context: Context, _ request: Request, _ workspace: Workspace, _ record: CacheRecord
     ) async throws -> BudgetRule? {
         guard let size = request.size else { return try await workspace.budgetRule() }
-        // A slip must not cost what it should protect.
-        for text in request.keep { _ = try CacheSelector(text, context) }
+        if !request.keep.isEmpty {
+            let kept = try request.keep.map { text throws(AIError) in (text, try CacheSelector(text, context)) }
+            let state = try await workspace.state(fresh: true)
+            for (text, selector) in kept { _ = try selector.kept(text, in: state, undone: "no budget was set") }
+        }
         let rule = BudgetRule(bytes: size, keep: request.keep, olderThan: request.olderThan)
         if !request.dryRun {
             try await Blocking.run {

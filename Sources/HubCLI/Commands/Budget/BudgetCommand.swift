@@ -49,14 +49,15 @@ enum BudgetCommand {
             install = words.contains("install")
             off = words.contains("off")
             for text in words where text != "install" && text != "off" {
-                let size = try ByteCount(parsing: text)
-                guard size.bytes > 0, text.contains(where: \.isLetter) else {
-                    throw AIError(.invalidInput, "\(text.printable) is not a size", advice: "write it like 200GB")
-                }
-                guard self.size == nil else { throw AIError(.invalidInput, "a budget has one size") }
-                self.size = size.bytes
+                let bytes = try Self.size(text, isFirst: text == words[0])
+                guard size == nil else { throw AIError(.invalidInput, "a budget has one size") }
+                size = bytes
             }
-            if off, size != nil || install { throw AIError(.invalidInput, "off takes no other word") }
+            if off, words.count > 1 { throw AIError(.invalidInput, "off takes no other word") }
+            if install, words.count > 1, size == nil {
+                throw AIError(
+                    .invalidInput, "install was given twice", advice: "write hub cache budget SIZE install")
+            }
             keep = arguments.all(SharedFlags.keep)
             olderThan = arguments[SharedFlags.unusedFor]?.seconds
             dryRun = arguments[SharedFlags.dryRun]
@@ -66,6 +67,20 @@ enum BudgetCommand {
                     .invalidInput, "--keep and --unused-for belong to a size",
                     advice: "hub cache budget SIZE --keep REF")
             }
+        }
+
+        /// The size that a word is, in bytes.
+        private static func size(_ text: String, isFirst: Bool) throws(AIError) -> Int64 {
+            if let size = try? ByteCount(parsing: text), size.bytes > 0, text.contains(where: \.isLetter) {
+                return size.bytes
+            }
+            let words = isFirst ? ["off", "install"] : ["install"]
+            let near = NearestName.of(text, among: words).map { "; did you mean \($0)?" } ?? ""
+            throw AIError(
+                .invalidInput, "\"\(text.printable)\" is not a size\(near)",
+                advice: isFirst
+                    ? "hub cache budget takes a size such as 200GB, or off, or install"
+                    : "behind the first word, hub cache budget takes install alone")
         }
     }
 }

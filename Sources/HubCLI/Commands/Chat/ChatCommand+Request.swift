@@ -35,6 +35,13 @@ extension ChatCommand {
         /// The PROMPT of the command line; nil where a pipe has all of it.
         var words: String? { prompt == "-" ? nil : prompt }
 
+        /// What is typed for one answer of the same model.
+        var once: String {
+            guard let continued else { return "hub chat \(ShellQuoting.word(wish.model)) PROMPT" }
+            let id = continued.map { "=\(ShellQuoting.word($0))" } ?? ""
+            return "hub chat --continue\(id) PROMPT"
+        }
+
         /// - Throws: ``ErrorCode/invalidInput`` without a model.
         init(_ arguments: ParsedArguments) throws(AIError) {
             var words = arguments.operands[...]

@@ -19,7 +19,7 @@ extension ChatCommand {
         let prompt = try await prompt(typed, context)
         // What came through a pipe is not for a search engine either.
         if prompt != typed.words { tools?.guardSearches() }
-        if prompt == nil { try ChatSession.checkTerminal(context, once: "hub chat MODEL PROMPT") }
+        if prompt == nil { try ChatSession.checkTerminal(context, once: typed.once) }
         let (request, kept) = try await continued(typed, context)
         let (source, reasons) = try await ModelSource.choose(request.wish, context)
         var report = ChatReport(model: source.name, provider: source.label)
@@ -65,7 +65,7 @@ extension ChatCommand {
         case (nil, nil):
             throw AIError(
                 .invalidInput, "stdin has no text",
-                advice: "write hub chat MODEL PROMPT, or pipe a text into it; a conversation needs a terminal")
+                advice: "write \(request.once), or pipe a text into it; a conversation needs a terminal")
         }
     }
 
@@ -131,7 +131,7 @@ extension ChatCommand {
             let model = try await place.open(request.wish.demand, context)
             guard model.generates else {
                 throw AIError(
-                    .invalidInput, "\(place.id) \(model.task.purpose); it does not answer",
+                    .unsupportedModel, "\(place.id) \(model.task.purpose); it does not answer",
                     advice: model.task.example(request.wish.model, mask: model.mask))
             }
             guard let templates = try await Blocking.run({ try ChatTemplates.read(model: place.path) }) else {
@@ -167,6 +167,7 @@ extension ChatCommand {
         var printer = AnswerPrinter(context)
         var tokens: [TokenLog] = []
         let tokenizer = conversation.speaker.tokenizer
+        let isFirst = conversation.turns.isEmpty
         do {
             let result = try await conversation.answer(message, question: prompt, typed: request.words ?? "") {
                 chunk in
@@ -175,7 +176,8 @@ extension ChatCommand {
             }
             report.result = result
         } catch {
-            let error = AIError.wrapping(error)
+            var error = AIError.wrapping(error)
+            if isFirst { error = error.advisingOnPrompt }
             if let partial = error.partialResult, !partial.text.isEmpty || partial.reasoning != nil {
                 report.result = partial
                 report.isWhole = false

@@ -10,10 +10,7 @@ enum ChatsCommand {
         "chats", doc: "list, show, search, export or remove kept conversations",
         detail: """
             hub chat keeps conversations on this machine, in conversations.sqlite3 beside the catalog; hub chat --no-keep does \
-            not. ls lists them, the latest first. search finds those where all words stand in one message or answer; the \
-            beginning of a word is enough. export prints Markdown, with --json a document. rm asks; without a terminal it \
-            needs --yes. --all removes every conversation, --older-than those that ended long ago. The beginning of an ID \
-            is enough, too.
+            not. The beginning of an ID is enough.
             """,
         [
             Command(

@@ -67,7 +67,7 @@ extension EmbedCommand {
         }
         guard texts.isEmpty || folder.readsTexts else {
             throw AIError(
-                .invalidInput, "\(place.id) reads pictures, and no text",
+                .unsupportedModel, "\(place.id) reads pictures, and no text",
                 advice: "hub search --task zero-shot-image-classification --runs finds models with vectors of both")
         }
         try request.wish.checkLocal()

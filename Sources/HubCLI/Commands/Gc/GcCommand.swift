@@ -111,7 +111,7 @@ enum GcCommand {
         if !request.dryRun { await context.finishDeletions(of: workspace) }
         let state = try await workspace.state(fresh: true)
         policy.keep = try zip(request.keep, kept).flatMap { text, selector throws(AIError) in
-            try references(of: selector, text, in: state)
+            try selector.kept(text, in: state, undone: "nothing was deleted")
         }
         if policy.damaged { policy.verified = await workspace.damage() }
         let planner = DeletionPlanner(state, protection: try await workspace.protection(for: state))
@@ -129,24 +129,6 @@ enum GcCommand {
             isDryRun: request.dryRun, isAgreed: request.yes,
             isTrash: request.trash, &failures)
         try failures.finish()
-    }
-
-    /// What --keep names. A typing error must not cost what it should protect.
-    private static func references(of selector: CacheSelector, _ text: String, in state: CacheState) throws(AIError)
-        -> [ModelReference]
-    {
-        let found: [ModelReference] =
-            switch selector {
-            case .reference(let reference): state.holds(reference) ? [reference] : []
-            case .glob:
-                state.repositories.filter { selector.matches($0) }.map { ModelReference($0.repository) }
-            }
-        guard !found.isEmpty else {
-            throw AIError(
-                .notCached, "--keep \(text.printable): not in the cache",
-                advice: "nothing was deleted; hub ls --revisions lists what is cached")
-        }
-        return found
     }
 
     /// Why a plan is not carried out that misses its targets; nil if it reaches them.

@@ -91,11 +91,7 @@ extension InfoCommand {
 extension ModelFacts {
     /// The set of weights that `hub try` takes: one of those that are cached, if any is.
     func chosenVariant(_ machine: MachineRunner) -> ModelVariant? {
-        let target = WeightChoice.Target(memoryBytes: machine.memoryTotal, runsMLX: Machine.runsMLX)
-        let runnable = variants.filter { machine.runner.mayRun($0, of: record) }
-        let cached = runnable.filter(isCached)
-        let preferred = cached.isEmpty ? runnable : cached
-        return WeightChoice.usual(of: weights, for: target, preferred: preferred.contains)
+        machine.chosen(of: weights, record, preferring: isCached)
     }
 
     /// How the weights of a set are packed.

@@ -58,9 +58,13 @@ extension LinkCommand {
         let named = try reference.files.map { word throws(AIError) in
             try NamedFiles(word, amongPaths: present.map(\.name), of: reference.repository)
         }
-        let gguf = present.filter {
-            WeightFormat(fileName: $0.name) == .gguf && (named?.matches($0.name) ?? true)
+        let meant = present.filter { named?.matches($0.name) ?? true }
+        guard named == nil || !meant.isEmpty else {
+            throw AIError(
+                .notCached, "no cached file matches \(reference)",
+                advice: "hub info \(reference.withoutFiles) --files shows what is cached")
         }
+        let gguf = meant.filter { WeightFormat(fileName: $0.name) == .gguf }
         guard !gguf.isEmpty else {
             throw AIError(
                 .unsupportedModel, "\(reference) has no GGUF file in the cache",

@@ -50,7 +50,7 @@ enum LinkCommand {
         init(_ arguments: ParsedArguments) throws(AIError) {
             let names = Tool.allCases.map(\.rawValue)
             guard let tool = Tool(rawValue: arguments.operands[0]) else {
-                throw .notOneOf(arguments.operands[0], names)
+                throw .unknown("program", arguments.operands[0], names, of: "hub cache link")
             }
             self.tool = tool
             model = arguments.operands[1]

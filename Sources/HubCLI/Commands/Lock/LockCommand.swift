@@ -28,19 +28,12 @@ enum LockCommand {
         "lock",
         doc: "write down the exact files of models, for hub pull --locked",
         detail: """
-            write makes hub.lock: for each REF the commit, the choice of files, and path, size and digest of each file. The \
-            same models always make the same text, so that git shows real changes only. A model that the cache has is locked \
-            as cached; any other as the Hub has it now. REF:FILES, --include, --exclude, --format and --quant choose files as for hub pull; \
-            without them the choice of earlier pulls counts.
+            hub.lock holds for each model the commit, the choice of files, and path, size and digest of each file. The same \
+            models always make the same text, so that git shows real changes only.
 
             hub pull --locked takes exactly the locked files or fails. If all are cached, the Hub is not asked.
 
-            update moves the lock to what the Hub's branches are now, of all models or of each REF; models that were \
-            locked by commit do not move. key prints 64 hexadecimal digits for the key of a CI cache; they change only if \
-            what is locked changes.
-
-            The exit code is 3 if there is no lock, and 1 if check finds a difference: in the cache, or with --branches a \
-            branch that has moved since. check writes nothing.
+            The exit code is 3 if there is no lock, and 1 if check finds a difference.
             """,
         [
             Command(
@@ -54,7 +47,8 @@ enum LockCommand {
                 detail: """
                     Writes for each REF the commit, the choice of files, and path, size and digest of each file. Models that the \
                     lock has already stay in it. A model that the cache has is locked as cached; any other as the Hub has it \
-                    now. Without a choice of files the choice of earlier pulls counts.
+                    now. REF:FILES, --include, --exclude, --format and --quant choose files as for hub pull; without them \
+                    the choice of earlier pulls counts.
                     """,
                 operands: [Operand("REF", .some, .model)],
                 flags: [file.flag] + choice, listKey: "models",

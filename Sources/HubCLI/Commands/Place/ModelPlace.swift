@@ -152,7 +152,7 @@ extension ModelPlace {
             }
         } catch let error as AIError where error.code == .confirmationRequired {
             throw AIError(
-                .notCached, "\(reference) is not in the cache",
+                error.code, error.message,
                 advice: "--yes downloads it (\(bytes)), as hub pull \(reference) does")
         }
         try await PullCommand.makeRoom(for: [plan], isAgreed: demand.yes, workspace, context)

@@ -125,9 +125,11 @@ extension ModelSource {
         _ shared: RemoteContext, _ context: Context
     ) async throws -> (ModelSource, ProviderReasons) {
         let model = try context.remoteModel(wish.model, at: .hub(nil), timeout: wish.timeout, shared)
-        let rule = isCached ? "the model is cached but cannot run here" : "the model is not in the cache"
+        let why = isCached ? "is cached but cannot run here" : "is not in the cache"
+        let rule = "the model \(why)"
         let agreement = SendingAgreement(
-            rule, instead: isCached ? nil : "--yes fetches it to this machine, as hub pull \(model.name) does",
+            "\(wish.model.printable) \(why)",
+            instead: isCached ? nil : "--yes fetches it to this machine, as hub pull \(model.name) does",
             context)
         var notFetched: AIError?
         if !isCached, need.network, try await !agreement.isThere() {

@@ -51,18 +51,14 @@ enum RegistryCommand {
             in place of a model: hub pull llama-3.2-1b, also with @revision and :files. Sizes come from the catalog, as far \
             as they are known.
 
-            ls shows the list. Marks say which models are cached, which are recommended for this machine's \
-            memory, and which run in hub try; llama.cpp, MLX, transformers or diffusers run the others. add ALIAS REPO adds \
-            an entry of your own, which goes before a shipped one and survives upgrades of hub. rm ALIAS... removes an \
-            entry; a shipped one is hidden, and add ALIAS restores it. export writes your entries as JSON, and import \
-            FILE (or - for stdin) reads them: all, or none if one is wrong.
+            Entries of your own go before shipped ones and survive upgrades of hub.
             """,
         [
             Command(
                 name: "ls", doc: "show the list",
                 detail: """
                     Shows the aliases, their models and sizes. Marks say which models are cached, which are recommended for this \
-                    machine's memory, and which run in hub try.
+                    machine's memory, and which run in hub try; llama.cpp, MLX, transformers or diffusers run the others.
                     """,
                 flags: [recommended.flag, capability.flag], listKey: "models",
                 examples: [
@@ -93,7 +89,7 @@ enum RegistryCommand {
                 run: { try await run($0, Request(.rm, $1)) }),
             Command(
                 name: "import", purpose: .changes, doc: "read entries from a file, or from stdin",
-                detail: "Reads what hub registry export wrote. If one entry is wrong, none is added.",
+                detail: "Reads what hub registry export wrote, - from stdin. If one entry is wrong, none is added.",
                 operands: [Operand("FILE|-", .one, .file)],
                 examples: [.init("hub registry import list.json", "The entries of another machine.")],
                 run: { try await run($0, Request(.importing, $1)) }),

@@ -43,6 +43,11 @@ extension SearchCommand {
             answer = try await search.answer(view.query, asksHub: asksHub)
             answer.failure = failure ?? answer.failure
         }
+        view.cachedWeights = await Blocking.run { [entries = answer.entries, machine] in
+            CachedWeights.of(entries.filter(\.isCached).map(\.record), workspace, machine) {
+                context.output.debug($0.message)
+            }
+        }
         view.show(answer, seconds: Clock.seconds - began)
         if let failure = answer.failure {
             context.output.failure(failure)

@@ -20,6 +20,8 @@ struct SearchView {
     var isCurated = false
     /// Whether the caller chose how many are shown.
     var isLimited = false
+    /// What the cache tells of the models that are shown.
+    var cachedWeights: [String: CachedWeights] = [:]
     /// When the catalog last heard of the Hub, in seconds since 1970; looked up where it answers alone.
     var newestSeen: Double?
 
@@ -168,8 +170,17 @@ struct SearchView {
 
     /// Of one set of weights; where only the repository's size is known, no more than that.
     private func size(of record: ModelRecord) -> String {
-        guard let bytes = query.weightBytes(of: record) else { return "" }
-        return (query.runWeightBytes(of: record) == nil ? "<= " : "") + "\(ByteCount(bytes))"
+        guard let bytes = weightBytes(of: record) else { return "" }
+        let isExact = query.runWeightBytes(of: record) != nil || cached(record) != nil
+        return (isExact ? "" : "<= ") + "\(ByteCount(bytes))"
+    }
+
+    private func weightBytes(of record: ModelRecord) -> Int64? {
+        query.runWeightBytes(of: record) ?? cached(record)?.bytes ?? query.weightBytes(of: record)
+    }
+
+    private func cached(_ record: ModelRecord) -> CachedWeights? {
+        record.repository.kind == .model ? cachedWeights[record.repository.id.name] : nil
     }
 
     private func curated(_ record: ModelRecord) -> RegistryEntry? {
@@ -178,7 +189,11 @@ struct SearchView {
 
     /// Whether hub runs it; nil if that is not known.
     private func verdict(_ record: ModelRecord) -> RunVerdict? {
-        machine.verdict(record, weightBytes: query.runWeightBytes(of: record))
+        let cached = cached(record)
+        var verdict = machine.verdict(record, weightBytes: cached?.bytes ?? query.runWeightBytes(of: record))
+        // What was measured says more than an estimate.
+        if verdict?.isPossible == true, let rate = cached?.tokensPerSecond { verdict?.tokensPerSecond = rate }
+        return verdict
     }
 
     /// How fast a model runs, in the column of a search for those that run.
@@ -200,7 +215,7 @@ struct SearchView {
             "likes": record.likes.map { .int($0) },
             "parameters": record.likelyParameters.map { .int($0.count) },
             "parameters_from": record.likelyParameters.map { .string($0.isFromName ? "name" : "hub") },
-            "weights_bytes": query.weightBytes(of: record).map { .int($0) },
+            "weights_bytes": weightBytes(of: record).map { .int($0) },
             "size_bytes": record.sizeBytes.map { .int($0) },
             "updated_at": record.updatedAt.map { .string(Timestamp.iso8601($0)) },
             "gated": record.gating.map { $0 == .open ? .bool(false) : .string($0.rawValue) },

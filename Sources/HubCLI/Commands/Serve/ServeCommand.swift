@@ -63,8 +63,9 @@ enum ServeCommand {
             } else if let part = Part(rawValue: word) {
                 parts.insert(part)
             } else {
+                let near = NearestName.of(word, among: Self.words).map { "; did you mean \($0)?" } ?? ""
                 throw AIError(
-                    .invalidInput, "hub serve \(words[0]) does not know \"\(word.printable)\"",
+                    .invalidInput, "hub serve \(words[0]) does not know \"\(word.printable)\"\(near)",
                     advice: "it takes \(Self.words.joined(separator: ", ")); hub serve hub FOLDER serves a folder")
             }
         }

@@ -49,11 +49,11 @@ extension TryCommand {
         return task
     }
 
-    /// - Throws: ``ErrorCode/invalidInput`` for a conversation with a model that does not generate.
+    /// - Throws: ``ErrorCode/unsupportedModel`` for a conversation with a model that does not generate.
     static func checkTalks(_ model: LanguageModel, _ request: Request, _ report: TryReport) throws(AIError) {
         guard !model.generates else { return }
         throw AIError(
-            .invalidInput, "\(report.id) \(model.task.purpose); it does not answer",
+            .unsupportedModel, "\(report.id) \(model.task.purpose); it does not answer",
             advice: model.task.example(request.model, mask: model.mask))
     }
 

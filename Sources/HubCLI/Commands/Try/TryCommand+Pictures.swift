@@ -97,7 +97,7 @@ extension TryCommand {
     /// What is asked of a model that reads pictures alone.
     static func sees(_ request: Request, _ report: TryReport) -> AIError {
         AIError(
-            .invalidInput, "\(report.id) reads pictures, and no text",
+            .unsupportedModel, "\(report.id) reads pictures, and no text",
             advice: ModelTask.imageClassification.example(request.model, mask: nil))
     }
 

@@ -17,8 +17,9 @@ extension TryCommand {
         context.output.document(report.json)
         guard folder.forecasts else {
             throw AIError(
-                .invalidInput, "\(report.id) does not forecast series",
-                advice: "hub search --task time-series-forecasting --runs finds models that do")
+                .unsupportedModel, "\(report.id) does not forecast series",
+                advice: "hub search --task time-series-forecasting --runs finds models that do",
+                context: .init(path: report.path))
         }
         if let flag = request.generating.first {
             throw AIError(.invalidInput, "--\(flag) is for models that generate text")
@@ -39,7 +40,7 @@ extension TryCommand {
     /// What is asked of a model that reads no text.
     static func forecasts(_ request: Request, _ report: TryReport) -> AIError {
         AIError(
-            .invalidInput, "\(report.id) \(ModelTask.forecasting.purpose); it reads no text",
+            .unsupportedModel, "\(report.id) \(ModelTask.forecasting.purpose); it reads no text",
             advice: ModelTask.forecasting.example(request.model, mask: nil))
     }
 }

@@ -59,25 +59,41 @@ extension TryCommand {
     ) async throws {
         // A conversation that the template rejects is reported before a weight is read.
         let rendered = try await rendering(ofPrompt: prompt, request, report.path, context)
-        let text = rendered ?? prompt
         let config = try config(model, request, report)
         report.isGreedy = config.isGreedy
+        do {
+            try await generate(prompt, rendered, config, model, request, &report, context)
+        } catch let error as AIError { throw error.advisingOnPrompt }
+    }
+
+    private static func generate(
+        _ prompt: String, _ rendered: String?, _ config: GenerateConfig, _ model: LanguageModel, _ request: Request,
+        _ report: inout TryReport, _ context: Context
+    ) async throws {
+        let text = rendered ?? prompt
         if request.logits {
             report.logits = try await model.logits(
                 prompt: text, addsSpecialTokens: rendered == nil, translation: config.translation)
         }
-        for line in prompt.split(separator: "\n", omittingEmptySubsequences: false) {
-            context.output.row(Styled(String(line), .faint))
-        }
+        // The prompt stands before what continues it: what is refused prints nothing.
+        var isShown = false
         for try await chunk in model.generate(
             prompt: text, addsSpecialTokens: rendered == nil, config: config)
         {
+            if !isShown { show(prompt: prompt, context) }
+            isShown = true
             if !chunk.text.isEmpty { context.output.stream(chunk.text) }
             if let token = TokenLog(chunk, model.tokenizer) { report.logprobs.append(token) }
             if let result = chunk.result { report.generation = result }
         }
         context.output.stream("\n")
         if report.generation?.finishReason == .cancelled { throw CancellationError() }
+    }
+
+    private static func show(prompt: String, _ context: Context) {
+        for line in prompt.split(separator: "\n", omittingEmptySubsequences: false) {
+            context.output.row(Styled(String(line), .faint))
+        }
     }
 
     /// A translation is the likeliest one unless flags say otherwise.
@@ -116,5 +132,15 @@ extension TryCommand {
             .enumerated()
             // The first of equals first.
             .sorted { ($1.element.1, $0.offset) < ($0.element.1, $1.offset) }.map(\.element)
+    }
+}
+
+extension AIError {
+    /// The same of one prompt, where there is no conversation to begin anew.
+    var advisingOnPrompt: AIError {
+        guard code == .contextFull else { return self }
+        var error = self
+        error.specificAdvice = "allow a longer --context, or shorten the prompt"
+        return error
     }
 }

@@ -88,7 +88,7 @@ struct VerifyView {
         var text = "  \(problem.path): "
         switch problem.kind {
         case .extra: text += "does not belong to the model"
-        case .missing: text += "missing"
+        case .missing: text += problem.isUnheardOf ? "missing; the model has no such file" : "missing"
         case .brokenLink: text += "broken link" + (problem.actual.map { " to \(said($0))" } ?? "")
         case .mismatch, .truncated:
             text += problem.kind.rawValue
@@ -128,7 +128,10 @@ struct VerifyView {
     /// What can be done about the damage that is left.
     private func advise(_ results: [Verification]) {
         let damaged = results.filter { !$0.damage.isEmpty }
-        if !isRepairing { adviseToFetch(damaged.filter { $0.commit != nil }) }
+        if !isRepairing { adviseToFetch(damaged.filter { $0.commit != nil && !$0.lacksUnheardOf }) }
+        for result in damaged where result.lacksUnheardOf && !isRepairing {
+            output.note("hub info \(name(result)) --files lists its files")
+        }
         if damaged.contains(where: { $0.commit == nil }) {
             output.note("hub gc --orphans deletes files that no revision uses")
         }
@@ -201,4 +204,9 @@ struct VerifyView {
             "repaired": isRepairing && problem.kind != .extra ? .bool(problem.isRepaired) : nil,
         ]
     }
+}
+
+extension Verification {
+    /// Whether all that is wrong is that the model does not have what was named.
+    fileprivate var lacksUnheardOf: Bool { !damage.isEmpty && damage.allSatisfy(\.isUnheardOf) }
 }

@@ -77,15 +77,30 @@ enum WhyCommand {
 extension StoreSurvey {
     /// The folders of the command line.
     ///
+    /// - Parameter programs: names that the command takes, too.
     /// - Throws: ``ErrorCode/fileNotFound`` for one that is not there.
-    static func folders(_ words: [String], _ context: Context) async throws -> [String] {
+    static func folders(_ words: [String], programs: [String] = [], _ context: Context) async throws -> [String] {
         let paths = words.map { context.environment.expand($0) }
         return try await Blocking.run {
             for (word, path) in zip(words, paths) where try FileSystem.status(path)?.kind != .directory {
-                throw AIError(.fileNotFound, "\(word.printable) is not a folder", context: .init(path: path))
+                throw absent(word, path, programs)
             }
             return paths
         }
+    }
+
+    /// A word that names no folder. One without a slash may be meant for a program.
+    private static func absent(_ word: String, _ path: String, _ programs: [String]) -> AIError {
+        guard !programs.isEmpty, !word.contains("/") else {
+            return AIError(
+                .fileNotFound, "\(word.printable) is not a folder",
+                advice: programs.isEmpty ? "every program's store is looked at without being named" : nil,
+                context: .init(path: path))
+        }
+        let near = NearestName.of(word, among: programs).map { "; did you mean \($0)?" } ?? ""
+        return AIError(
+            .fileNotFound, "\(word.printable) is neither a folder nor a program that hub knows\(near)",
+            advice: "name \(programs.joined(separator: ", ")) or a folder", context: .init(path: path))
     }
 
     /// Reads the files that may be copies of others, with progress.
