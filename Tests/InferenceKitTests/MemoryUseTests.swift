@@ -153,16 +153,14 @@ import Testing
         let reading = try FolderReading(Fixtures.path("micro/\(name)"))
         let model = try PictureModel(reading, options: ModelOptions(threads: 1))
         let texts = model.texts?.model
-        let use = try #require(
-            reading.memory.use(context: model.computation.context, format: model.computation.cacheFormat))
-        let read = model.computation.model.weightsBytes + (texts?.model.weightsBytes ?? 0)
+        let engine = try #require(model.engine as? TowerEngine)
+        let computation = engine.computation
+        let input = try engine.input(TowerGoldenTests.picture(width: 32, height: 32))
+        let use = try #require(reading.memory.use(context: input.count, format: computation.cacheFormat))
+        let read = computation.model.weightsBytes + (texts?.model.weightsBytes ?? 0)
         #expect(isNear(use.weights, read), "\(use.weights) of weights, \(read) were read")
-        var run = EncoderRun(model.computation, model.computation.workspace())
-        let input = try model.input(TowerGoldenTests.picture(width: 32, height: 32))
-        let full = EncoderInput(
-            input.rows + Array(repeating: input.rows.last!, count: model.computation.context - input.count),
-            positions: nil)
-        try run.rows([full], isCancelled: { false }) { _, _ in }
+        var run = EncoderRun(computation, computation.workspace())
+        try run.rows([input], isCancelled: { false }) { _, _ in }
         var cache = run.caches.reduce(0) { $0 + $1.keys.mostBytes }
         if let texts {
             var read = EncoderRun(

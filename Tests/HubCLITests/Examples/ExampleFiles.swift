@@ -34,7 +34,9 @@ enum ExampleFiles {
         for (name, text) in texts { try write(Array(text.utf8), name, folder) }
         let book = try Fixtures.bytes("heldout.txt")
         for name in ["book.txt", "text.txt"] { try write(Array(book.prefix(1500)), name, folder) }
-        for name in ["photo.jpg", "cat.jpg", "one.jpg", "two.jpg"] { try write(Fixtures.bytes("pictures/444.jpg"), name, folder) }
+        for name in ["photo.jpg", "cat.jpg", "one.jpg", "two.jpg"] {
+            try write(Fixtures.bytes("pictures/444.jpg"), name, folder)
+        }
         try write(Fixtures.bytes("pictures/grey-1.png"), "photo.png", folder)
         // It answers with its arguments. A script of our own may still be open for writing in a process that another
         // test starts, and could not be run.
