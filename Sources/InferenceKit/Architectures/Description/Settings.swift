@@ -126,3 +126,25 @@ struct Settings: SettingValues {
         "relu2": .squaredRelu, "tanh": .tanh,
     ]
 }
+
+extension Settings {
+    /// More labels than any model has.
+    private static let mostLabels = 1 << 20
+
+    /// `id2label`, or else `num_labels`, by default two.
+    /// https://huggingface.co/docs/transformers/main_classes/configuration
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for a number of labels that no model has.
+    func labels() throws(AIError) -> LabelSettings {
+        let outer = self.outer
+        let listed = outer.object("id2label")?.members ?? []
+        let count = listed.isEmpty ? outer.count("num_labels") ?? 2 : listed.count
+        guard count <= Self.mostLabels else { throw .malformed(path, "num_labels is \(count)") }
+        var names = (0..<count).map { "LABEL_\($0)" }
+        for (key, value) in listed {
+            guard let id = Int(key), names.indices.contains(id), let name = value.string else { continue }
+            names[id] = name
+        }
+        return LabelSettings(names: names, problem: outer.text("problem_type").flatMap(LabelSettings.Problem.init))
+    }
+}
