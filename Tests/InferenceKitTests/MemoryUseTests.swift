@@ -152,15 +152,16 @@ import Testing
     func soItIsOfModelsThatSee(name: String) throws {
         let reading = try FolderReading(Fixtures.path("micro/\(name)"))
         let model = try PictureModel(reading, options: ModelOptions(threads: 1))
+        let tower = try #require(model.engine as? TowerEngine)
         let texts = model.texts?.model
         let use = try #require(
-            reading.memory.use(context: model.computation.context, format: model.computation.cacheFormat))
-        let read = model.computation.model.weightsBytes + (texts?.model.weightsBytes ?? 0)
+            reading.memory.use(context: tower.computation.context, format: tower.computation.cacheFormat))
+        let read = tower.computation.model.weightsBytes + (texts?.model.weightsBytes ?? 0)
         #expect(isNear(use.weights, read), "\(use.weights) of weights, \(read) were read")
-        var run = EncoderRun(model.computation, model.computation.workspace())
-        let input = try model.input(TowerGoldenTests.picture(width: 32, height: 32))
+        var run = EncoderRun(tower.computation, tower.computation.workspace())
+        let input = try tower.input(TowerGoldenTests.picture(width: 32, height: 32))
         let full = EncoderInput(
-            input.rows + Array(repeating: input.rows.last!, count: model.computation.context - input.count),
+            input.rows + Array(repeating: input.rows.last!, count: tower.computation.context - input.count),
             positions: nil)
         try run.rows([full], isCancelled: { false }) { _, _ in }
         var cache = run.caches.reduce(0) { $0 + $1.keys.mostBytes }
