@@ -86,7 +86,6 @@ import Testing
 
     @Test func whatDoesNotFitIsNamed() async throws {
         let csv = try file("1\n2\n3\n")
-        let decoder = try Fixtures.path("tiny-shakespeare")
         let cases: [([String], String)] = [
             ([model, "--horizon", "3"], "needs --series"),
             ([model, "x", "--series", csv], "a PROMPT has no place"),
