@@ -114,7 +114,7 @@ final class ExampleWorld: Sendable {
     func run(_ line: String, exports: [String]) async throws -> ProcessResult {
         let needs = ExampleNeed.of(line)
         let typed = needs.first { $0.awaits != nil }
-        let serves = line.hasPrefix("hub serve ") && !line.hasPrefix("hub serve status")
+        let serves = line.prefixMatch(of: /hub serve(?! status)\b/) != nil
         let before = (["true"] + needs.map(\.before).filter { !$0.isEmpty }).joined(separator: " && ")
         let script =
             exports.map(here) + [
