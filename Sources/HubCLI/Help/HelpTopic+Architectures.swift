@@ -11,7 +11,8 @@ extension HelpTopic {
             name: "architectures", doc: "the models that run, and those whose files are only checked",
             detail: """
                 hub try runs models whose config.json has one of these types as model_type, for the tasks in the second \
-                column, from safetensors, MLX and pickle files. The last column is the name of the architecture in GGUF files: \
+                column, from safetensors, MLX and pickle files. Models of timm have no model_type; theirs is timm: and what \
+                their architecture begins with. The last column is the name of the architecture in GGUF files: \
                 where there is one, GGUF files run, too; with only before it, only they do. Weights may be plain or \
                 quantized in these ways: \(engine.quantizations.dropFirst().joined(separator: ", ")). \
                 hub info says whether a model runs on this machine, and hub search --runs finds those that do. \
