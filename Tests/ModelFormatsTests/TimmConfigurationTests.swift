@@ -41,10 +41,14 @@ import Testing
         #expect(found.architectures == ["TimmWrapperModel"])
     }
 
-    @Test(arguments: ["resnet50.a1_in1k", "vit_base_patch16_18x2_224", "vit_base_patch16_dinov3"])
-    func whatIsNotListedHasItsOwnName(name: String) throws {
+    @Test(arguments: [
+        ("resnet50.a1_in1k", "timm:resnet"), ("mobilenetv3_small_100", "timm:mobilenetv"),
+        ("vit_base_patch16_18x2_224", "timm:vit_base_patch16_18x2_224"),
+        ("vit_base_patch16_dinov3", "timm:vit_base_patch16_dinov3"),
+    ])
+    func whatIsNoListedTransformerIsNamed(name: String, type: String) throws {
         let found = try read(["architecture": .string(name), "model_type": "timm_wrapper"])
-        #expect(found.modelType == "timm:" + name.prefix { $0 != "." })
+        #expect(found.modelType == type)
     }
 
     @Test func labelsHaveDescriptionsAndGapsHaveNumbers() throws {

@@ -7,12 +7,13 @@ enum TimmConfiguration {
     private static let prefix = "timm:"
 
     /// The family of an architecture: `vit` of `vit_base_patch16_224`; of what is no vision transformer the letters that its
-    /// name begins with, `resnet` of `resnet50`.
+    /// name begins with, `resnet` of `resnet50`. A vision transformer that is not known has its own name.
     ///
     /// - Parameter architecture: with or without the tag that names weights.
     static func family(_ architecture: String) -> String {
         guard TimmVisionTransformers.arguments(architecture) == nil else { return "vit" }
-        return String(architecture.prefix { !"_.".contains($0) && !$0.isNumber })
+        let letters = architecture.prefix { !"_.".contains($0) && !$0.isNumber }
+        return letters == "vit" ? architecture : String(letters)
     }
 
     /// The same file with `model_type`, a class of transformers' in `architectures`, `id2label`, and what the model is made
