@@ -128,7 +128,8 @@ import Testing
         ("resnet", "hidden_sizes", .array([16, 24]), "hidden_sizes is not a list of sizes of stages"),
         ("resnet", "depths", .array([1, 2, 1_000_000]), "depths has more than"),
         ("resnet", "hidden_act", "mish", "activation mish"), ("resnet", "layer_type", "wide", "layer_type wide"),
-        ("resnet", "embedding_size", 16, "not part of this architecture"), ("resnet", "num_channels", 1, "num_channels"),
+        ("resnet", "embedding_size", 16, "not part of this architecture"),
+        ("resnet", "num_channels", 1, "num_channels"),
     ])
     func settingsAreChecked(name: String, key: String, value: JSON, message: String) async throws {
         let folder = try TemporaryFolder(linking: "micro/\(name)", except: ["config.json"])

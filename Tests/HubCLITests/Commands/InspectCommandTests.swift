@@ -204,7 +204,7 @@ import Testing
     }
 
     @Test func aConfigurationWithoutAModelTypeIsAnObstacleAndHidesNothing() async throws {
-        let stage = try Stage(Self.small(#"{"architecture":"resnet50","num_features":2048}"#))
+        let stage = try Stage(Self.small(#"{"num_features":2048}"#))
         let result = try await stage.run("info", "org/small", "--inspect")
         #expect(result.status == 0 && result.output.contains("cannot be run yet: no model_type in config.json"))
         #expect(result.output.contains("  KV cache    unknown\n"))
