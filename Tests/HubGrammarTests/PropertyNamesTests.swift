@@ -96,10 +96,10 @@ import Testing
         #"{"minLength":2}"#, #"{"type":"string"}"#, "{}", "true", "false", #"{"enum":["a",1]}"#, #"{"const":1}"#,
         #"{"enum":["a"],"pattern":"a"}"#, #"{"anyOf":[{"const":"a"},{"const":"b"}]}"#, #"{"format":"uuid"}"#,
         #"{"enum":["a"],"type":["string","null"]}"#, ##"{"$ref":"#/$defs/x","pattern":"a"}"##,
-        ##"{"$ref":"#/$defs/long"}"##,
+        ##"{"$ref":"#/$defs/long"}"##, ##"{"$ref":"#/$defs/form","not":{"const":"ab"}}"##,
     ])
     func otherFormsAreRefusedByName(rule: String) throws {
-        let definitions = #"{"x":{"enum":["a"]},"long":{"type":"string","minLength":2}}"#
+        let definitions = #"{"x":{"enum":["a"]},"form":{"pattern":"^ab?$"},"long":{"type":"string","minLength":2}}"#
         let error = #expect(throws: AIError.self) {
             try schema(
                 "{\"type\":\"object\",\"additionalProperties\":true,\"propertyNames\":\(rule),\"$defs\":\(definitions)}"

@@ -12,8 +12,8 @@ struct AnswerIsNo: Error {}
 /// exit status.
 struct Failures {
     private(set) var all: [AIError] = []
-    /// The lines of advice that people have read: for many names that are wrong alike, once is enough.
-    private var told: Set<Substring> = []
+    /// The advice that people have read: for many names that are wrong alike, once is enough.
+    private var told: Set<String> = []
     var first: AIError? { all.first }
 
     /// Runs one of the things; a failure is reported at once and kept. Cancellation is thrown on, for it ends them all.
@@ -27,7 +27,7 @@ struct Failures {
             guard wrapped.code != .cancelled else { throw wrapped }
             let error = await output.advised(wrapped)
             output.failure(error, omitting: told)
-            told.formUnion(error.recoverySuggestion?.split(separator: "\n") ?? [])
+            if let advice = error.recoverySuggestion { told.insert(advice) }
             all.append(error)
         }
     }

@@ -92,7 +92,7 @@ extension ModelTask {
         case .forecasting: "series"
         case .imageClassification: "picture labels"
         case .imageEmbedding: "picture vectors"
-        case .zeroShotImages: "pictures and texts"
+        case .zeroShotImages: "matches"
         }
     }
 }

@@ -34,12 +34,25 @@ struct CachedWeights: Sendable {
             RepositoryFile(path: $0.name, size: $0.size, oid: "")
         }
         let weights = ModelFiles(files, library: record.library, tags: record.tags ?? [])
-        guard let variant = machine.chosen(of: weights, record, preferring: { _ in true }) else { return nil }
+        // Of a set that did not arrive whole, what is here says too little.
+        guard let variant = machine.chosen(of: weights, record, preferring: { _ in true }),
+            Self.isWhole(variant)
+        else { return nil }
         bytes = variant.sizeBytes
         let tried = workspace.dispensable.use { catalog throws(AIError) in
             try catalog.tried(record.repository, at: commit)
         }
         tokensPerSecond = (tried ?? nil)?.tokensPerSecond
+    }
+
+    /// Whether a set has all the parts that the names of its files count: `model-00001-of-00002.safetensors`.
+    private static func isWhole(_ variant: ModelVariant) -> Bool {
+        variant.files.allSatisfy { file in
+            guard let parts = file.firstMatch(of: /-\d+-of-(\d+)\./)?.output.1, let count = Int(parts) else {
+                return true
+            }
+            return variant.files.count { $0.contains("-of-\(parts).") } == count
+        }
     }
 }
 

@@ -157,13 +157,13 @@ final class Output: Sendable {
 
     /// Something that failed, and what to do about it.
     ///
-    /// - Parameter told: lines of advice that need not be read again.
-    func failure(_ error: AIError, omitting told: Set<Substring> = []) {
+    /// - Parameter told: advice that need not be read again.
+    func failure(_ error: AIError, omitting told: Set<String> = []) {
         if settings.writesEvents {
             return event("error", error.json)
         }
-        let lines = error.recoverySuggestion?.split(separator: "\n").filter { !told.contains($0) }
-        message("error", error.message, lines?.joined(separator: "\n"), .bad)
+        let advice = error.recoverySuggestion.flatMap { told.contains($0) ? nil : $0 }
+        message("error", error.message, advice, .bad)
     }
 
     /// Lets the closure add to the advice of errors before people read them.

@@ -177,7 +177,10 @@ final class SchemaDocument {
             place = try target(reference, Self.pointer(place, "$ref"))
             try Self.checkPath(path, place)
             // What stands beside a reference is not looked at by every reader.
-            guard found?.keys.allSatisfy({ $0 == "$ref" || !Self.isUnderstood($0) }) == true else { throw refusal }
+            guard
+                found?.keys.allSatisfy({ $0 == "$ref" || Self.annotations.contains($0) || $0.hasPrefix("x-") })
+                    == true
+            else { throw refusal }
             found = self[place]?.object
         }
         guard let rule = found,

@@ -89,7 +89,7 @@ enum Architectures {
 
     /// Whether a model reads texts, for which it has a tokenizer.
     static func readsTexts(_ configuration: ModelConfiguration) -> Bool {
-        !forecasts(configuration) && task(configuration)?.reads ?? true
+        !forecasts(configuration) && task(configuration)?.reads ?? !configuration.isTimm
     }
 
     /// What keeps a configuration from running; empty if nothing does.

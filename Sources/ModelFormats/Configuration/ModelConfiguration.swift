@@ -64,6 +64,9 @@ package struct ModelConfiguration: Sendable {
     /// Skipped values of the wrong type or out of range; only in a forgiving reading.
     package let faults: [String]
 
+    /// Whether it is of timm, which has models of pictures alone.
+    package var isTimm: Bool { modelType?.hasPrefix(TimmConfiguration.prefix) ?? false }
+
     /// Whether it is an audio decoder whose embedding has one row more than there are codes.
     package var hasCodes: Bool { decoderType.map(ArchitectureTraits.codeDecoders.contains) ?? false }
 

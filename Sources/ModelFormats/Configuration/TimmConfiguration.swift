@@ -4,7 +4,7 @@ import HubCore
 /// `timm_wrapper` where transformers wrote it: the name of the architecture says which family it is and how large.
 enum TimmConfiguration {
     /// Before the names of families.
-    private static let prefix = "timm:"
+    static let prefix = "timm:"
 
     /// The family of an architecture: `vit` of `vit_base_patch16_224`; of what is no vision transformer the letters that its
     /// name begins with, `resnet` of `resnet50`. A vision transformer that is not known has its own name.

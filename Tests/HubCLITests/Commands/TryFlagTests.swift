@@ -244,7 +244,8 @@ import Testing
             #expect(result.status == 2 && result.output.isEmpty, "\(words): \(result.output)")
             #expect(
                 result.error.contains(
-                    "the context has room for 2\n     allow a longer --context, or shorten the prompt"),
+                    "the context has room for 2\n     shorten the prompt, or allow a longer --context if the model has one"
+                ),
                 "\(result.error)")
         }
         let fits = try await stage.run("try", folder, "Words", "--raw", "--max-tokens", "1")

@@ -52,8 +52,9 @@ enum ExampleFiles {
     /// Functions of bash in the place of programs that a machine may lack. `ssh` leads to another machine: a cache of
     /// its own. `fpath` is zsh's.
     static let programs = """
+        set -o pipefail
         git() { printf 'diff --git a/sea b/sea\\n-one\\n+two\\n'; }
-        jq() { grep -q '"value":'; }
+        jq() { grep '"value":' > /dev/null; }
         llama-cli() { test -s "$2"; }
         openssl() { echo 0123456789abcdef; }
         pass() { echo hf_pasted; }

@@ -121,7 +121,7 @@ struct ExampleNeed: Sendable {
     private static let typed = [
         ExampleNeed(lines: "hub gc$", awaits: "q quit", keys: "q"),
         ExampleNeed(lines: "hub auth login$", awaits: "(input hidden", keys: "hf_pasted\n"),
-        ExampleNeed(lines: "hub auth login --provider", awaits: "(input hidden", keys: RemoteStage.token + "\n"),
+        ExampleNeed(lines: "hub auth login --provider", awaits: "(input hidden", keys: "a-key\n"),
         ExampleNeed(lines: "hub rm gpt2$|hub rm .*--trash$|hub trash empty$", awaits: "[y/N] ", keys: "y\n"),
         ExampleNeed(lines: "hub chats rm|hub cache (mv \\S+|adopt|unadopt)$", awaits: "[y/N] ", keys: "y\n"),
         // Without --provider it is asked whether the text may go to one.

@@ -80,7 +80,7 @@ enum BudgetCommand {
                 .invalidInput, "\"\(text.printable)\" is not a size\(near)",
                 advice: isFirst
                     ? "hub cache budget takes a size such as 200GB, or off, or install"
-                    : "behind the first word, hub cache budget takes install alone")
+                    : "hub cache budget takes a size such as 200GB, and install behind it")
         }
     }
 }

@@ -177,7 +177,7 @@ extension ChatCommand {
             report.result = result
         } catch {
             var error = AIError.wrapping(error)
-            if isFirst { error = error.advisingOnPrompt }
+            if isFirst, conversation.speaker.isLocal { error = error.advisingOnPrompt }
             if let partial = error.partialResult, !partial.text.isEmpty || partial.reasoning != nil {
                 report.result = partial
                 report.isWhole = false

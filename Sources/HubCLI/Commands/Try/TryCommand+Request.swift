@@ -205,7 +205,8 @@ extension TryCommand {
         private func checkTask() throws(AIError) {
             guard let task else { return }
             let others: [(isGiven: Bool, flag: String, tasks: [ModelTask])] = [
-                (query != nil, "query", [.ranking, .embedding]), (similar != nil, "similar", [.embedding]),
+                (query != nil, "query", [.ranking, .embedding, .zeroShotImages]),
+                (similar != nil, "similar", [.embedding]),
                 (!embed.isEmpty, "embed", [.embedding]), (vectorFlag != nil, vectorFlag ?? "", [.embedding]),
                 (!labels.isEmpty, "labels", [.classification, .zeroShotImages]),
                 (textPair != nil, "text-pair", [.classification]), (chat, "chat", [.textGeneration]),

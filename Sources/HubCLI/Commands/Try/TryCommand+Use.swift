@@ -140,7 +140,7 @@ extension AIError {
     var advisingOnPrompt: AIError {
         guard code == .contextFull else { return self }
         var error = self
-        error.specificAdvice = "allow a longer --context, or shorten the prompt"
+        error.specificAdvice = "shorten the prompt, or allow a longer --context if the model has one"
         return error
     }
 }
