@@ -76,12 +76,35 @@ public struct PictureProcessor: Sendable {
     }
 
     private func check(_ picture: Picture, _ height: Int, _ width: Int) throws(AIError) {
+        try check((picture.height, picture.width), height, width)
+    }
+
+    private func check(_ sides: (height: Int, width: Int), _ height: Int, _ width: Int) throws(AIError) {
         guard height > 0, width > 0, height <= mostPixels / width else {
             throw AIError(
                 .invalidInput,
-                "a picture of \(picture.width) by \(picture.height) pixels would become one of \(width) by \(height)"
-            )
+                "a picture of \(sides.width) by \(sides.height) pixels would become one of \(width) by \(height)")
         }
+    }
+
+    /// The sides of what becomes of a picture, without making it.
+    ///
+    /// - Throws: what ``process(_:layout:)`` throws.
+    func sides(height: Int, width: Int) throws(AIError) -> (height: Int, width: Int) {
+        let longer = max(height, width)
+        var made = arithmetic == .blurredSquare ? (height: longer, width: longer) : (height: height, width: width)
+        made = size.sides(height: made.height, width: made.width)
+        if arithmetic == .levels, let crop { made = (crop.height, crop.width) }
+        try check((height, width), made.height, made.width)
+        switch padding {
+        case nil: break
+        case .to(let height, let width): made = (height, width)
+        case .around(let multiple):
+            func whole(_ side: Int) -> Int { (side + multiple - 1) / multiple * multiple }
+            made = (whole(made.height), whole(made.width))
+        }
+        try check((height, width), made.height, made.width)
+        return made
     }
 
     /// Levels as the model's numbers; there are 256 of a colour.

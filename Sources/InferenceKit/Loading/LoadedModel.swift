@@ -64,6 +64,7 @@ struct LoadedModel: Sendable {
         answerStart = try Self.answerStart(d, configuration, generation)
         banned = generation?.bannedIDs ?? configuration.bannedIDs
         loadSeconds = Clock.seconds - start + reading.seconds
+        if case .filled(_, let usual) = d.ending { try checkEmbedded([tokenizer.padID ?? usual]) }
     }
 
     /// What an answer begins with: `decoder_start_token_id`, else the token that begins texts, then the token that is
@@ -84,6 +85,14 @@ struct LoadedModel: Sendable {
 
     /// 4,096 positions unless more are requested: the cache of a long context can be larger than the weights.
     static func context(_ description: ModelDescription, _ options: ModelOptions) throws(AIError) -> Int {
+        if case .filled(let count, _) = description.ending {
+            guard options.context ?? count == count else {
+                throw AIError(
+                    .invalidInput,
+                    "a context of \(options.context ?? 0) tokens is not possible: this model always reads \(count)")
+            }
+            return count
+        }
         guard let asked = options.context else { return min(description.maxPositions, ModelOptions.defaultContext) }
         guard (1...description.maxPositions).contains(asked) else {
             throw AIError(

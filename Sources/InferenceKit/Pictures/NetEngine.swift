@@ -18,7 +18,7 @@ struct NetEngine: PictureEngine {
         _ reading: FolderReading, _ net: ConvolutionNet, _ weights: StoredWeights, _ options: ModelOptions
     ) throws(AIError) {
         processor = try PictureProcessor(folder: reading.folder)
-        let sizes = try processor.usualPictures.map { (height: $0.height, width: $0.width) }
+        let sizes = try processor.usualSides
         let extents = sizes.map { ConvolutionExtent(net, height: $0.height, width: $0.width) }
         guard extents.allSatisfy({ $0.places > 0 }), let first = extents.first, let size = sizes.first else {
             throw .malformed(reading.folder, "its pictures are too small for its convolutions")

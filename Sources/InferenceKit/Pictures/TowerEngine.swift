@@ -44,7 +44,7 @@ struct TowerEngine: PictureEngine {
         _ processor: PictureProcessor, _ pixels: ModelDescription.Pixels, in folder: String
     ) throws(AIError) -> Int {
         var most = pixels.rows * pixels.columns
-        for made in try processor.usualPictures {
+        for made in try processor.usualSides {
             let count = (made.height / pixels.patch) * (made.width / pixels.patch)
             guard count > 0 else {
                 throw .malformed(
@@ -120,18 +120,14 @@ struct TowerEngine: PictureEngine {
 }
 
 extension PictureProcessor {
-    /// What becomes of pictures of which no side is more than twice the other.
+    /// The sides of what becomes of pictures of which no side is more than twice the other.
     ///
     /// - Throws: what ``process(_:layout:)`` throws.
-    var usualPictures: [PicturePixels] {
+    var usualSides: [(height: Int, width: Int)] {
         get throws(AIError) {
-            var made: [PicturePixels] = []
-            for (height, width) in [(512, 512), (512, 1024), (1024, 512)] {
-                let blank = Picture(
-                    width: width, height: height, pixels: [UInt8](repeating: 0, count: 3 * width * height))
-                made.append(try process(blank))
+            try [(512, 512), (512, 1024), (1024, 512)].map { height, width throws(AIError) in
+                try sides(height: height, width: width)
             }
-            return made
         }
     }
 }

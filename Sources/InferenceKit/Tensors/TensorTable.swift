@@ -211,8 +211,9 @@ struct TensorTable: Sendable {
         throw .unsupported(source.path, "tensor \"\(name)\"\(more) is not part of this architecture")
     }
 
-    /// Whether a tensor is a bias of zeros, such as AutoGPTQ wrote for every matrix.
+    /// Whether a tensor has no numbers, or is a bias of zeros, such as AutoGPTQ wrote for every matrix.
     private func addsNothing(_ name: String) throws(AIError) -> Bool {
+        if source.list.has(name), try source.list.shape(name).contains(0) { return true }
         guard name.hasSuffix(".bias"), source.list.has(name.dropLast(4) + "weight") else { return false }
         return try source.numbers(name, source.list.shape(name)).array.allSatisfy { $0 == 0 }
     }

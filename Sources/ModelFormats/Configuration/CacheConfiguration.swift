@@ -78,11 +78,12 @@ extension ConfigurationFields {
             "num_hidden_layers", "n_layer", "n_layers", "num_layers", "decoder_layers", "num_transformer_layers",
         ]
         if keys.contains(where: has) { return self }
-        // Where CLIP's first files say it twice, the defaults and what is said here count.
-        let part = try object(
-            "text_config_dict", "text_config", "llm_config", "language_config", "text_model_config",
-            "thinker_config")
         let usual = optionalText("model_type").map { $0 + "_text_model" }
+        // Where CLIP's first files say it twice, the defaults and what is said second count.
+        let isTwice = has("text_config_dict") && usual.map { ArchitectureTraits.defaults[$0] != nil } ?? false
+        let part = try object(
+            isTwice ? "text_config_dict" : "text_config", "text_config", "llm_config", "language_config",
+            "text_model_config", "thinker_config")
         return try (part ?? optionalObject("decoder"))?.withDefaults(of: usual).decoder() ?? self
     }
 

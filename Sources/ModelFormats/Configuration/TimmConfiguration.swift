@@ -2,7 +2,7 @@ import HubCore
 
 /// timm's config.json (https://huggingface.co/docs/timm), in the names of transformers'. It has no `model_type`, or
 /// `timm_wrapper` where transformers wrote it: the name of the architecture says which family it is and how large.
-enum TimmConfiguration {
+package enum TimmConfiguration {
     /// Before the names of families.
     static let prefix = "timm:"
 
@@ -20,12 +20,14 @@ enum TimmConfiguration {
     /// with: the arguments that its name stands for, then those of `model_args`, by timm's names, and the sizes by
     /// transformers' too. nil for a file that is not timm's.
     static func translated(_ json: JSON) -> JSON? {
-        guard var members = json.object, ["timm_wrapper", nil].contains(members["model_type"]?.string),
+        guard var members = json.object, [.string("timm_wrapper"), nil].contains(members["model_type"]),
             let named = members["architecture"]?.string, !named.isEmpty
         else { return nil }
         let architecture = named.prefix { $0 != "." }
         let family = family(String(architecture))
+        // Older files have its members beside the others.
         let pretrained = members["pretrained_cfg"]?.object ?? members
+        members["pretrained_cfg"] = .object(pretrained)
         var arguments = family == "vit" ? TimmVisionTransformers.arguments(String(architecture)) ?? [:] : [:]
         for (key, value) in members["model_args"]?.object?.members ?? [] { arguments[key] = value }
         if arguments["global_pool"]?.string == nil { arguments["global_pool"] = pretrained["global_pool"] }
@@ -41,7 +43,8 @@ enum TimmConfiguration {
         return .object(members)
     }
 
-    private static let bare = "TimmWrapperModel"
+    /// The class without a classifier.
+    package static let bare = "TimmWrapperModel"
 
     /// `architectures`, and the labels of a classifier. Where labels have descriptions, people read those.
     private static func addLabels(to members: inout JSONObject, _ pretrained: JSONObject, isBare: Bool) {

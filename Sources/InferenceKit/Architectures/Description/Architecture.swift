@@ -119,8 +119,11 @@ struct Architecture: Sendable {
     private func isBare(_ stored: Set<String>, _ configuration: ModelConfiguration, _ names: TensorNames) -> Bool {
         let isPlain = stored.contains(names.name(names.firstRole, layer: nil, isBias: false, prefix: ""))
         guard configuration.architectures.isEmpty || isPlain && !names.prefix.isEmpty else { return false }
-        let heads =
-            classes.flatMap(\.outside.values) + [TensorRole.head, .poolingProbe].compactMap { names.stems[$0] }
-        return !stored.contains { name in heads.contains { name == $0 || name.hasPrefix($0 + ".") } }
+        let heads = classes.flatMap(\.outside.values) + [names.stems[.head]].compactMap { $0 }
+        // Those that stand within the model.
+        let (prefix, roles) = (names.prefix(in: stored), [TensorRole.head, .poolingProbe])
+        let own = roles.filter { names.stems[$0] != nil }
+            .map { names.name($0, layer: nil, isBias: false, prefix: prefix) }
+        return !stored.contains { name in own.contains(name) || heads.contains { name.hasPrefix($0 + ".") } }
     }
 }

@@ -63,8 +63,9 @@ struct NetFamily: Sendable {
 
     /// What a configuration's model is for.
     func task(_ configuration: ModelConfiguration) -> ModelTask {
-        if let count = configuration.settings["num_classes"]?.int, configuration.timmName != nil {
-            return count == 0 ? .imageEmbedding : .imageClassification
+        if configuration.timmName != nil {
+            let isBare = configuration.architectures.first == TimmConfiguration.bare
+            return isBare ? .imageEmbedding : .imageClassification
         }
         return (classes.first { $0.name == configuration.architectures.first } ?? classes[0]).task
     }

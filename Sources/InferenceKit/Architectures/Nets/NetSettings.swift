@@ -5,7 +5,6 @@ import ModelFormats
 extension Settings {
     /// More rows or columns than any picture's for which a net was made.
     private static let sides = 1...32_768
-    private static let mostLabels = 1 << 20
     private static let mostBlocks = 10_000
 
     /// The name of a net of timm's.
@@ -35,32 +34,9 @@ extension Settings {
             (net.height, net.width) = (size[1], size[2])
         }
         if stores("timm_model." + first) == true { net.prefix = "timm_model." }
-        net.labels = try timmLabels(pictures)
+        net.labels = configuration.architectures.first == TimmConfiguration.bare ? nil : try labels()
         net.classifier = net.labels.map { .classifier(net.prefix + classifier, net.features, labels: $0.count) }
         net.unread = [net.prefix + classifier + "."]
-    }
-
-    /// `label_names` and `label_descriptions`, else as many as there are classes; nil for none.
-    private func timmLabels(_ pictures: SettingScope?) throws(AIError) -> LabelSettings? {
-        let limits = 0...Self.mostLabels
-        let count = count("num_classes", in: limits) ?? pictures?.count("num_classes", in: limits) ?? 1000
-        guard count > 0 else { return nil }
-        func listed(_ key: String) -> JSON? { value(key) ?? pictures?.value(key) }
-        var names = (0..<count).map { "LABEL_\($0)" }
-        let described = listed("label_descriptions")
-        guard let listed = (listed("label_names") ?? described)?.array?.compactMap(\.string), !listed.isEmpty else {
-            return LabelSettings(names: names)
-        }
-        guard listed.count == count else {
-            throw .malformed(path, "label_names has \(listed.count) names, num_classes is \(count)")
-        }
-        names = listed
-        if let descriptions = described?.array?.compactMap(\.string), descriptions.count == count {
-            names = descriptions
-        } else if let descriptions = described?.object {
-            names = names.map { descriptions[$0]?.string ?? $0 }
-        }
-        return LabelSettings(names: names)
     }
 
     /// Completes a net of transformers: its labels if its class has them, what stands before its names.

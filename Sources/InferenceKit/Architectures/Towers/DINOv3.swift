@@ -45,6 +45,6 @@ extension TensorNames {
             .feedForwardPostNorm: "layer_scale2.lambda1",
         ],
         plain: [.classToken, .registers, .attentionPostNorm, .feedForwardPostNorm],
-        // Stands for squares that were left out in training; registers of a model without any are an empty tensor.
-        ignored: ["embeddings.mask_token", "embeddings.register_tokens"])
+        // Stands for squares that were left out in training.
+        ignored: ["embeddings.mask_token"])
 }
