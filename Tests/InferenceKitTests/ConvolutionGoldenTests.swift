@@ -118,7 +118,7 @@ import Testing
 
     @Test(arguments: [
         ("resnet-timm", "architecture", "resnet51" as JSON, "architecture resnet51"),
-        ("resnet-timm", "num_classes", 4, "label_names has 3 names, num_classes is 4"),
+        ("resnet-timm", "num_classes", 4, "has the shape [3]; the configuration says [4]"),
         ("resnet-timm", "num_classes", "many", "num_classes is not a whole number"),
         ("resnet-timm", "global_pool", "max", "global_pool max"),
         ("resnet-timm", "model_args", .object(["channels": .array([8, 8])]), "model_args"),

@@ -36,8 +36,14 @@ extension HelpTopic {
         }.map(\.modelType)
     }
 
+    /// Of a family with a side for texts and one for pictures, what both have is named once.
     private static func words(_ family: SupportedModels.Family) -> [String] {
-        family.tasks.map { ModelTask(rawValue: $0)?.word ?? $0 }
+        let words = family.tasks.map { ModelTask(rawValue: $0)?.word ?? $0 }
+        guard family.tasks.contains(ModelTask.zeroShotImages.rawValue) else { return words }
+        return words.reduce(into: []) { short, word in
+            let plain = word.replacing("picture ", with: "")
+            if !short.contains(plain) { short.append(plain) }
+        }
     }
 
     /// Formats, with the name in GGUF if that is another.

@@ -34,6 +34,8 @@ extension Settings {
             (net.height, net.width) = (size[1], size[2])
         }
         if stores("timm_model." + first) == true { net.prefix = "timm_model." }
+        // What is wrong with it is told by the name that the file has.
+        _ = count("num_classes", in: SettingLimits.places)
         net.labels = configuration.architectures.first == TimmConfiguration.bare ? nil : try labels()
         net.classifier = net.labels.map { .classifier(net.prefix + classifier, net.features, labels: $0.count) }
         net.unread = [net.prefix + classifier + "."]
