@@ -11,7 +11,7 @@ extension FuzzDoor {
         "config",
         seeds: {
             try Fixtures.folders("micro").compactMap {
-                try FileSystem.contents(Fixtures.path("micro/\($0)/config.json"))
+                try FileSystem.contents(Path.join(Fixtures.path("micro/\($0)"), "config.json"))
             }
         },
         read: { bytes in
