@@ -52,7 +52,7 @@ import Testing
 
     /// A configuration of something else than a decoder, or of one nested in another.
     @Test func aConfigurationThatSaysTooLittleCountsAsNone() throws {
-        let c = try configuration(#"{"model_type":"mllama","text_config":{"num_hidden_layers":40},"vocab_size":5}"#)
+        let c = try configuration(#"{"model_type":"novel","text_config":{"num_hidden_layers":40},"vocab_size":5}"#)
         #expect(MemoryNeed(weightsBytes: 1000, configuration: c) == MemoryNeed(weightsBytes: 1000))
     }
 

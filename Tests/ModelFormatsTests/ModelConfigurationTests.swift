@@ -121,8 +121,10 @@ import Testing
 
     /// timm's, and stubs beside GGUF files.
     @Test func aConfigurationWithoutAModelTypeIsRead() throws {
-        let c = try parse(#"{"architecture":"resnet50","num_features":2048}"#)
-        #expect(c.modelType == nil && c.layers == nil && c.cache == nil)
+        let timm = try parse(#"{"architecture":"resnet50","num_features":2048}"#)
+        #expect(timm.modelType == "timm:resnet" && timm.layers == nil && timm.cache == nil)
+        let stub = try parse(#"{"num_features":2048}"#)
+        #expect(stub.modelType == nil && stub.layers == nil && stub.cache == nil)
     }
 
     @Test func memoryIsWeightsCacheAndActivations() throws {
