@@ -118,7 +118,7 @@ import Testing
         }
         // Another one of it is fetched after a yes, and sent nowhere.
         let absent = try await stage.run(["chat", "org/gguf:Q8_0", "Hi", "--json"], with: variables)
-        #expect(try absent.status == 3 && absent.errorCode() == "not_cached")
+        #expect(try absent.status == 2 && absent.errorCode() == "confirmation_required")
         let fetched = try await document("chat", "org/gguf:q8_0", "Hi", "--max-tokens", "2", "--yes")
         #expect(fetched["provider"]?.string == "local")
         #expect(FileSystem.exists(try await stage.path("org/gguf:Q8_0")))

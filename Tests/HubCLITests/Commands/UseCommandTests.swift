@@ -34,7 +34,7 @@ import Testing
         let ranking = try await document(["rank", model, "q", "A ship.", "The sea."]).objects("ranking")
         #expect(Set(ranking.map { $0["text"]?.string }) == ["A ship.", "The sea."])
         let none = try await stage.run("rank", model, "q")
-        #expect(none.status == 2 && none.error.contains("there is no text to rank"))
+        #expect(none.status == 2 && none.error.contains("there is nothing to rank"))
         let wrong = try await stage.run("rank", Fixtures.path("tiny-shakespeare"), "q", "a")
         #expect(wrong.status == 7 && wrong.error.contains("only rerankers and embedding models rank texts"))
         #expect(wrong.error.contains("hub search --task text-ranking finds models that do"))
