@@ -11,7 +11,8 @@ import Testing
         let file = "model.safetensors"
         let folder = try TemporaryFolder(linking: "micro/\(model)", except: [file, "config.json"])
         var bytes = try Fixtures.bytes("micro/\(model)/\(file)")
-        for at in bytes.count / 4..<bytes.count { bytes[at] = 0xFF }
+        let header = 8 + bytes[..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
+        for at in max(header, bytes.count / 4)..<bytes.count { bytes[at] = 0xFF }
         try folder.write(file, bytes)
         var config = try #require(try Fixtures.json("micro/\(model)/config.json").object)
         if let name { config["architectures"] = .array([.string(name)]) }
