@@ -75,7 +75,8 @@ final class Fetches: Sendable {
     func earlierBytes(of wanted: WantedFile) -> EarlierBytes {
         let key = Key(wanted)
         return state.withLock { state in
-            if let fetch = state.running[key], !fetch.watch.hasEnded, fetch.watch.wasWrong { return .maybeWrong }
+            // Also while it has ended and that is not written down yet: clients whose answers ended short come back soon.
+            if let watch = state.running[key]?.watch, watch.wasWrong { return watch.hasFailed ? .wrong : .maybeWrong }
             if state.refused.contains(key), state.running[key]?.watch.hasEnded ?? true { return .wrong }
             return state.wrong[key] == nil ? .good : .maybeWrong
         }
@@ -93,6 +94,7 @@ final class Fetches: Sendable {
             if let known = state.running[key], !known.watch.hasEnded, !known.task.isCancelled {
                 watch = known.watch
             } else {
+                if state.running[key]?.watch.wasWrong == true { state.wrong[key] = Clock.seconds }
                 let new = TransferWatch(wantsAll: wantsAll)
                 if state.isStopping { new.ended(AIError(.cancelled, "the mirror is stopping")) }
                 state.refused.remove(key)
