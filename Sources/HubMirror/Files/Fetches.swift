@@ -75,8 +75,10 @@ final class Fetches: Sendable {
     func earlierBytes(of wanted: WantedFile) -> EarlierBytes {
         let key = Key(wanted)
         return state.withLock { state in
-            // Also while it has ended and that is not written down yet: clients whose answers ended short come back soon.
-            if let watch = state.running[key]?.watch, watch.wasWrong { return watch.hasFailed ? .wrong : .maybeWrong }
+            // Also while it has ended and that is not noted yet: clients whose answers ended short come back soon.
+            if let watch = state.running[key]?.watch, watch.wasWrong {
+                return watch.hasFailed ? .wrong : .maybeWrong
+            }
             if state.refused.contains(key), state.running[key]?.watch.hasEnded ?? true { return .wrong }
             return state.wrong[key] == nil ? .good : .maybeWrong
         }
