@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    /// A list of ids with numbers that are none, as each type that is no whole number has them.
+    /// Each type of number that is no id is named.
     @Test(
         arguments: [
             (UInt32(6), GGUFBytes.little(Float(1.5).bitPattern), "1.5"), (7, [1], "true"),

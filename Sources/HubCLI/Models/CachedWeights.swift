@@ -36,23 +36,13 @@ struct CachedWeights: Sendable {
         let weights = ModelFiles(files, library: record.library, tags: record.tags ?? [])
         // Of a set that did not arrive whole, what is here says too little.
         guard let variant = machine.chosen(of: weights, record, preferring: { _ in true }),
-            Self.isWhole(variant)
+            ShardNumbers.missing(among: variant.files).first(where: { _ in true }) == nil
         else { return nil }
         bytes = variant.sizeBytes
         let tried = workspace.dispensable.use { catalog throws(AIError) in
             try catalog.tried(record.repository, at: commit)
         }
         tokensPerSecond = (tried ?? nil)?.tokensPerSecond
-    }
-
-    /// Whether a set has all the parts that the names of its files count: `model-00001-of-00002.safetensors`.
-    private static func isWhole(_ variant: ModelVariant) -> Bool {
-        variant.files.allSatisfy { file in
-            guard let parts = file.firstMatch(of: /-\d+-of-(\d+)\./)?.output.1, let count = Int(parts) else {
-                return true
-            }
-            return variant.files.count { $0.contains("-of-\(parts).") } == count
-        }
     }
 }
 

@@ -8,7 +8,6 @@ struct TowerEngine: PictureEngine {
     let computation: Computation
     private let processor: PictureProcessor
     private let pixels: ModelDescription.Pixels
-    private let folder: String
     // Used on the model's queue alone.
     nonisolated(unsafe) private let workspace: Workspace
 
@@ -16,9 +15,7 @@ struct TowerEngine: PictureEngine {
     var similarity: SimilarityBlock? { computation.model.similarity }
     var detail: String { "pictures of \(computation.context.grouped) rows" }
 
-    /// - Parameters:
-    ///   - described: the whole model, which may have a side that reads texts.
-    ///   - d: what reads pictures of it.
+    /// - Parameter described: the whole model, which may have a side that reads texts.
     /// - Throws: what ``Computation/init(_:_:_:_:_:context:isTower:)`` throws.
     init(
         _ reading: FolderReading, _ described: ModelDescription, _ names: TensorNames, _ weights: StoredWeights,
@@ -35,7 +32,7 @@ struct TowerEngine: PictureEngine {
         computation = try Computation(
             reading, whole, names, weights, options, context: rows, isTower: tower != nil)
         workspace = computation.workspace()
-        (self.pixels, folder) = (pixels, reading.folder)
+        self.pixels = pixels
     }
 
     /// The most squares of a picture that is at most twice as long as it is wide, as the processor makes it, or of one like

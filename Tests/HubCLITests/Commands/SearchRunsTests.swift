@@ -149,4 +149,24 @@ import Testing
             .double
         #expect(try await searched()["runs"]?["tokens_per_second"]?.double == tried && tried != nil)
     }
+
+    /// One shard of two says nothing of the size, and nothing of how fast the whole is.
+    @Test func aPartOfASetIsNotTakenForIt() async throws {
+        let stage = try Stage { root in
+            let repository = try ModelRepository("org/sharded", in: root)
+            try repository.card(Self.model("sharded", ["safetensors", "llama"]))
+            try repository.copy("tiny-shakespeare-sharded")
+        }
+        let shard = "model-00001-of-00002.safetensors"
+        #expect(try await stage.run("pull", "org/sharded", "config.json", shard).status == 0)
+        func searched() async throws -> JSONObject {
+            let models = try await stage.run("search", "--json").document().objects("models")
+            return try #require(models.first { $0["id"]?.string == "org/sharded" })
+        }
+        let part = Int64(try Fixtures.bytes("tiny-shakespeare-sharded/\(shard)").count)
+        let partly = try await searched()
+        #expect(partly["weights_bytes"]?.int != part && partly["runs"]?["tokens_per_second"] == nil)
+        #expect(try await stage.run("pull", "org/sharded").status == 0)
+        #expect(try #require(try await searched()["weights_bytes"]?.int) > part)
+    }
 }

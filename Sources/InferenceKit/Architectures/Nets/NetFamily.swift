@@ -72,9 +72,9 @@ struct NetFamily: Sendable {
 }
 
 extension ModelConfiguration {
-    /// The name of a net of timm's: `architecture`, beside which its files have settings for pictures.
+    /// The name of a model of timm's, `architecture`; nil for another model.
     var timmName: String? {
-        guard modelType?.hasPrefix("timm:") ?? false, settings["pretrained_cfg"]?.object != nil else { return nil }
+        guard isTimm else { return nil }
         // Which weights they are may stand behind a point.
         return settings["architecture"]?.string.flatMap { $0.split(separator: ".").first }.map(String.init)
     }
