@@ -54,7 +54,10 @@ struct FolderReading: Sendable {
                 isGGUF
                 ? sources.weights?.files.first.map { TokenizerSource.gguf($0.path) }
                 : try TokenizerSource.find(folder)
-            let lowercases = isGGUF ? false : try SentenceSettings(folder: folder).lowercases
+            var lowercases = isGGUF ? false : try SentenceSettings(folder: folder).lowercases
+            if let configuration = sources.configuration, Architectures.of(configuration)?.lowercases == true {
+                lowercases = true
+            }
             if let found = try Tokenizer(source, lowercases: lowercases) { return (found, nil, nil) }
             let missing = try Tokenizer.missing(folder)
             return (nil, missing, missing.code == .unsupportedModel ? RunObstacle(missing) : .noTokenizer)
