@@ -26,7 +26,10 @@ public final class PictureModel: Sendable {
         let began = Clock.seconds
         let labels: LabelSettings?
         if let (net, weights) = try reading.runnableNet() {
-            engine = try NetEngine(reading, net, weights, options)
+            switch net {
+            case .convolutions(let net): engine = try NetEngine(reading, net, weights, options)
+            case .windows(let net): engine = try WindowEngine(reading, net, weights, options)
+            }
             (labels, texts) = (net.labels, nil)
             task = net.labels == nil ? .imageEmbedding : .imageClassification
             inspection = ModelInspection(reading)

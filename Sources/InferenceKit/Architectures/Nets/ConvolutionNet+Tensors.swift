@@ -35,12 +35,7 @@ extension ConvolutionNet {
             channels = Self.channels(after: block.layers, of: channels)
         }
         try check(pooled, channels, path)
-        for tensor in tensors {
-            let elements = tensor.shape.reduce(Int64(1)) { $0.multipliedClamped(by: Int64($1)) }
-            guard tensor.shape.allSatisfy({ $0 > 0 }), elements <= 1 << 31 else {
-                throw .malformed(path, "tensor \"\(tensor.name)\" would have the shape \(tensor.shape)")
-            }
-        }
+        try checkSizes(path)
     }
 
     private func check(_ layers: [Layer], _ channels: Int, _ path: String) throws(AIError) {
@@ -62,17 +57,8 @@ extension ConvolutionNet {
         }
     }
 
-    /// Whether a stored tensor may be there though none needs it: counters of training, and heads that are not run.
     func isBeside(_ name: String) -> Bool {
         TensorPart(name) == .buffer || unread.contains { name.hasPrefix($0) }
-    }
-
-    /// - Throws: ``ErrorCode/unsupportedModel`` naming a stored tensor that this is not the net of.
-    func checkBeside(_ names: some Sequence<String>, _ path: String) throws(AIError) {
-        let left = Set(names).subtracting(tensors.map(\.name)).filter { !isBeside($0) }
-        guard let name = left.min() else { return }
-        let more = left.count > 1 ? " and \(left.count - 1) more" : ""
-        throw .unsupported(path, "tensor \"\(name)\"\(more) is not part of this architecture")
     }
 }
 

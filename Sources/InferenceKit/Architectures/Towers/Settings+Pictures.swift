@@ -7,15 +7,18 @@ extension Settings {
     /// - Parameters:
     ///   - size: `image_size` where the file says nothing, in pixels,
     ///   - patch: and `patch_size`.
+    ///   - key: what the file calls `image_size`.
     /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other.
-    mutating func pixels(size: Int, patch: Int) throws(AIError) -> ModelDescription.Pixels {
-        let (height, width) = try sides("image_size") ?? (size, size)
+    mutating func pixels(size: Int, patch: Int, key: String = "image_size") throws(AIError)
+        -> ModelDescription.Pixels
+    {
+        let (height, width) = try sides(key) ?? (size, size)
         let side = try squareSide(usual: patch)
         guard height >= side, width >= side else {
-            throw .malformed(path, "patch_size \(side) is larger than image_size \(height) by \(width)")
+            throw .malformed(path, "patch_size \(side) is larger than \(key) \(height) by \(width)")
         }
         guard SettingLimits.sizes.contains((height / side) * (width / side)) else {
-            throw .malformed(path, "image_size \(height) by \(width) has too many squares of \(side)")
+            throw .malformed(path, "\(key) \(height) by \(width) has too many squares of \(side)")
         }
         return .init(channels: colors(), patch: side, rows: height / side, columns: width / side)
     }
