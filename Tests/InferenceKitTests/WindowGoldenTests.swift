@@ -54,7 +54,8 @@ import Testing
             var options = ModelOptions(threads: 3, isExact: true)
             options.kernels = kernels
             let three = try await PictureModel.open(folder: folder, options: options)
-            #expect(try await three.outputs(pictures) == three.outputs(pictures.reversed()).reversed(), "\(kernels)")
+            #expect(
+                try await three.outputs(pictures) == three.outputs(pictures.reversed()).reversed(), "\(kernels)")
             guard kernels == one.engine.team.instructionSet else { continue }
             #expect(try await three.outputs(pictures) == alone)
         }

@@ -41,7 +41,8 @@ struct TowerEngine: PictureEngine {
         _ processor: PictureProcessor, _ pixels: ModelDescription.Pixels, in folder: String
     ) throws(AIError) -> Int {
         if let side = processor.patchSide, side != pixels.patch {
-            throw .malformed(folder, "its pictures are cut into squares of \(side); the model reads \(pixels.patch)")
+            throw .malformed(
+                folder, "its pictures are cut into squares of \(side); the model reads \(pixels.patch)")
         }
         var most = pixels.rows * pixels.columns
         // Other ratios than the usual ones may fill it better.
