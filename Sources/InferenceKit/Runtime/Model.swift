@@ -145,7 +145,7 @@ final class Model: Sendable {
             // The last of a sequence's rows makes room for all.
             guard index + 1 == step.count || step.rows[index + 1].cache !== row.cache else { continue }
             if let source = row.cache.source, source.kept == nil { try read(source, row.cache, w) }
-            row.cache.prepare(upTo: description.isCausal ? row.position + 1 : row.length)
+            row.cache.prepare(upTo: max(row.position + 1, description.isCausal ? 0 : row.length))
         }
         for (rotary, angles) in zip(rotaries, w.angles) {
             rotary.fill(step.rows, cosines: angles.cosines.start, sines: angles.sines.start)
