@@ -96,8 +96,8 @@ let package = Package(
         library(
             "HubAPI",
             [
-                "HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "InferenceKit",
-                "Catalog", "Fetcher", "HubServer",
+                "HubCore", "ModelFormats", "HubMedia", "HubTokenizers", "HubChatTemplates", "HubGrammar",
+                "InferenceKit", "Catalog", "Fetcher", "HubServer",
             ]),
         .target(
             name: "HubCLI",
