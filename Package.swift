@@ -90,7 +90,7 @@ let package = Package(
             "HubServer", ["HubCore", "CMicroHTTPD"],
             resources: [
                 "page.css", "theme.js", "page.js", "markdown.js", "highlight.js", "storage.js", "downloads.js",
-                "chat.js", "turns.js", "machine.js", "icon.svg",
+                "chat.js", "turns.js", "machine.js", "icon.svg", "pictures.js", "overlay.js", "pictures.css",
             ].map { .embedInCode("Page/\($0)") }),
         library("HubMirror", ["HubCore", "Catalog", "Fetcher", "ModelFormats", "HubServer"]),
         library(
