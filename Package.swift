@@ -136,6 +136,9 @@ let package = Package(
         .executableTarget(
             name: "Chat", dependencies: ["HubCore", "InferenceKit", "RemoteKit"], path: "Examples/Chat",
             packageAccess: false, swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "PictureSearch", dependencies: ["HubCore", "InferenceKit"], path: "Examples/PictureSearch",
+            packageAccess: false, swiftSettings: swiftSettings),
 
         .target(name: "CSupport", path: "Tests/CSupport"),
         // Also compiled by scripts/portable, for other processors.
@@ -189,7 +192,7 @@ let package = Package(
         .testTarget(
             name: "HubCLITests",
             dependencies: [
-                "HubCLI", "CatalogTour", "Chat", "MemoryKit", "Catalog", "Fetcher", "HubCore", "HubMedia",
+                "HubCLI", "CatalogTour", "Chat", "PictureSearch", "MemoryKit", "Catalog", "Fetcher", "HubCore", "HubMedia",
                 "InferenceKit",
                 "ModelFormats", "Support",
                 "HubServer",

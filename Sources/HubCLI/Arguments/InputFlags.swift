@@ -9,7 +9,10 @@ enum InputFlags {
             """)
     static let index = Option.text(
         "index", "FILE", kind: .file, "keep the vectors of pictures in FILE, and compute only those that are new or changed",
-        detail: "FILE is made if it is not there. It is of one model; pictures are known by their paths and contents.")
+        detail: """
+            FILE is made if it is not there, and is of one model. Pictures are known by their paths and contents. With it \
+            --attach takes folders, too: all pictures in them.
+            """)
     static let texts = Option.text(
         "texts", "FILE", kind: .file, "a list of texts: a JSON list of strings, or one text a line; - is stdin")
     static let gguf = Option.text(

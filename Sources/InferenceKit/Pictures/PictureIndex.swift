@@ -17,13 +17,15 @@ public struct PictureIndex: Sendable {
     }
 
     /// What was done with pictures.
-    public struct Changes: Sendable, Hashable {
+    public struct Changes: Sendable {
         /// The number of those that were computed.
         public var computed = 0
         /// The number of those whose vectors were known.
         public var kept = 0
         /// Files that are not there any more.
         public var gone: [String] = []
+        /// Why pictures cannot be read, each with its file; they are not in the index.
+        public var unreadable: [AIError] = []
     }
 
     /// The file.
@@ -95,7 +97,7 @@ public struct PictureIndex: Sendable {
             case .other: throw AIError.unreadableIndex(path, "it is no index of pictures, and it is left as it is")
             case .later(let version):
                 throw AIError.unreadableIndex(path, "it has the form \(version), which a later version of hub writes")
-            case .damaged(let fault): return (nil, fault)
+            case .unusable(let fault): return (nil, fault)
             }
         }
     }
@@ -150,19 +152,30 @@ public struct PictureIndex: Sendable {
 
     /// Sees to it that pictures have their vectors, and writes the index.
     ///
-    /// - Parameter note: called with the number of pictures that are done, after each.
+    /// - Parameters:
+    ///   - skipsUnreadable: whether pictures that cannot be read are left out; otherwise the first one is an error.
+    ///   - note: called with the number of pictures that are done, after each.
     /// - Throws: ``ErrorCode/fileNotFound`` and ``ErrorCode/unreadableFile`` for a picture that cannot be read,
     ///   ``ErrorCode/cancelled``, and what ``PictureModel/embed(_:normalizes:)`` and ``save()`` throw. What was computed
     ///   before is written.
     @discardableResult
     public mutating func add(
-        _ files: [String], limits: PictureLimits = PictureLimits(), note: @Sendable (Int) -> Void = { _ in }
+        _ files: [String], limits: PictureLimits = PictureLimits(), skipsUnreadable: Bool = false,
+        note: @Sendable (Int) -> Void = { _ in }
     ) async throws(AIError) -> Changes {
         var done = Changes()
         var written = Clock.seconds
         do throws(AIError) {
             for (number, file) in files.enumerated() {
-                if try await add(file, limits) { done.computed += 1 } else { done.kept += 1 }
+                do throws(AIError) {
+                    if try await add(file, limits) { done.computed += 1 } else { done.kept += 1 }
+                } catch {
+                    guard skipsUnreadable, [.unreadableFile, .invalidInput].contains(error.code) else { throw error }
+                    // The vector of what was there before is not that of what is there now.
+                    let path = try Self.place(of: file)
+                    drop(path)
+                    done.unreadable.append(error)
+                }
                 note(number + 1)
                 if Clock.seconds - written > Self.writingInterval {
                     try await save()
@@ -177,10 +190,11 @@ public struct PictureIndex: Sendable {
         return done
     }
 
-    /// The same with all pictures of the index. A picture whose file is gone leaves the index if its folder is still
-    /// there; where the folder is gone as well, as with a disk that is not mounted, it stays for later.
+    /// The same with all pictures of the index; those that cannot be read any more are left out. A picture whose file is
+    /// gone leaves the index if its folder is still there; where the folder is gone as well, as with a disk that is not
+    /// mounted, it stays for later.
     ///
-    /// - Throws: as ``add(_:limits:note:)`` does, but for files that are gone.
+    /// - Throws: as ``add(_:limits:skipsUnreadable:note:)`` does, but for files that are gone or cannot be read.
     @discardableResult
     public mutating func refresh(
         limits: PictureLimits = PictureLimits(), note: @Sendable (Int) -> Void = { _ in }
@@ -191,14 +205,17 @@ public struct PictureIndex: Sendable {
             for path in known where try FileSystem.status(path) == nil { gone.append(path) }
             return gone
         }
-        for path in gone where FileSystem.exists(Path.parent(path)) {
-            content.entries[path] = nil
-            changes[path] = .some(nil)
-        }
+        for path in gone where FileSystem.exists(Path.parent(path)) { drop(path) }
         let missing = Set(gone)
-        var done = try await add(known.filter { !missing.contains($0) }, limits: limits, note: note)
+        var done = try await add(
+            known.filter { !missing.contains($0) }, limits: limits, skipsUnreadable: true, note: note)
         done.gone = gone
         return done
+    }
+
+    private mutating func drop(_ path: String) {
+        guard content.entries.removeValue(forKey: path) != nil else { return }
+        changes[path] = .some(nil)
     }
 
     /// Whether it had to be computed.

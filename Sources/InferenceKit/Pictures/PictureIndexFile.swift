@@ -46,41 +46,42 @@ struct PictureIndexFile: Sendable {
         case other
         /// Of a later version of the format.
         case later(UInt32)
-        /// An index whose bytes are not those that were written.
-        case damaged(String)
+        /// An index that is made anew: its bytes are not those that were written, or an earlier version's.
+        case unusable(String)
     }
 
     /// Reads the bytes of a file.
     init(_ bytes: [UInt8]) throws(Fault) {
         guard bytes.starts(with: Self.magic) else { throw .other }
-        guard bytes.count >= Self.headBytes + Self.digestBytes else { throw .damaged("it is cut off") }
+        guard bytes.count >= Self.headBytes + Self.digestBytes else { throw .unusable("it is cut off") }
         let body = bytes.count - Self.digestBytes
         var reader = IndexReader(bytes: bytes, at: Self.magic.count, end: body)
         let version = try reader.number(4)
-        guard version == Self.version else { throw .later(UInt32(truncatingIfNeeded: version)) }
+        guard version <= Self.version else { throw .later(UInt32(truncatingIfNeeded: version)) }
+        guard version == Self.version else { throw .unusable("an earlier version of hub wrote it") }
         let hasher = ContentHasher()
         bytes.withUnsafeBytes { hasher.update(UnsafeRawBufferPointer(rebasing: $0[..<body])) }
         guard hasher.finish().hex == bytes[body...].hexadecimal else {
-            throw .damaged("its bytes have another digest")
+            throw .unusable("its bytes have another digest")
         }
         let (dimensions, length) = (try reader.number(4), try reader.number(4))
         _ = try reader.number(4)
         let count = try reader.number(8)
         guard dimensions <= Self.mostDimensions, length <= Self.mostDocument else {
-            throw .damaged("its head is wrong")
+            throw .unusable("its head is wrong")
         }
         let text = Array(try reader.bytes(Int(length)))
         guard let document = try? JSON.parse(text), let model = ModelIdentity(document),
             let name = document["name"]?.string
-        else { throw .damaged("it does not say whose vectors it has") }
+        else { throw .unusable("it does not say whose vectors it has") }
         (self.model, self.name, self.dimensions) = (model, name, Int(dimensions))
-        // Each takes more than a hundred bytes, so a wrong number ends before it sizes memory.
-        guard count <= UInt64(bytes.count) / 100 else { throw .damaged("its head is wrong") }
+        // Each takes 76 bytes and more, so a wrong number ends before it sizes memory.
+        guard count <= UInt64(bytes.count) / 76 else { throw .unusable("its head is wrong") }
         for _ in 0..<count {
             let path = String(decoding: try reader.bytes(Int(try reader.number(4))), as: UTF8.self)
             entries[path] = try Self.entry(&reader, self.dimensions)
         }
-        guard reader.at == body else { throw .damaged("it has bytes behind its end") }
+        guard reader.at == body else { throw .unusable("it has bytes behind its end") }
     }
 
     private static func entry(_ reader: inout IndexReader, _ dimensions: Int) throws(Fault) -> Entry {
@@ -156,7 +157,7 @@ private struct IndexReader {
     }
 
     mutating func bytes(_ count: Int) throws(PictureIndexFile.Fault) -> ArraySlice<UInt8> {
-        guard count >= 0, count <= end - at else { throw .damaged("it is cut off") }
+        guard count >= 0, count <= end - at else { throw .unusable("it is cut off") }
         defer { at += count }
         return bytes[at..<at + count]
     }

@@ -10,12 +10,12 @@ extension EmbedCommand {
         let (source, reasons) = try await ModelSource.choose(request.wish, context)
         reasons.tell(context.output)
         context.output.document(["model": .string(source.name), "provider": .string(source.label)])
+        var (names, changes) = (texts, PictureIndex.Changes?.none)
         let vectors: [EmbeddingResult]
-        var changes: PictureIndex.Changes?
         if request.attach.isEmpty {
             vectors = try await self.vectors(of: texts, source, request, context)
         } else {
-            (vectors, changes) = try await self.vectors(
+            (names, vectors, changes) = try await self.vectors(
                 of: texts, pictures: request.attach, source, request, context)
         }
         var document = json(vectors, source)
@@ -23,7 +23,7 @@ extension EmbedCommand {
         context.output.render(
             json: document, quiet: vectors.map { $0.vector.map { "\($0)" }.joined(separator: " ") }
         ) {
-            for (text, result) in zip(texts + request.attach, vectors) {
+            for (text, result) in zip(names, vectors) {
                 TryReport.show(result, of: text, context.output)
             }
         }
@@ -56,7 +56,7 @@ extension EmbedCommand {
     /// Of texts, which a model that also reads them takes, then of pictures.
     private static func vectors(
         of texts: [String], pictures files: [String], _ source: ModelSource, _ request: Request, _ context: Context
-    ) async throws -> ([EmbeddingResult], PictureIndex.Changes?) {
+    ) async throws -> (names: [String], [EmbeddingResult], PictureIndex.Changes?) {
         // A file that cannot be read is reported before a weight is.
         var first: Picture?
         if request.index == nil {
@@ -86,7 +86,8 @@ extension EmbedCommand {
         let read = texts.isEmpty ? [] : try await model.embed(texts: texts, options: request.options)
         let (seen, changes) = try await TryCommand.vectors(
             of: files, first, model, index: request.index, place, context)
-        return (read + (try seen.map { try $0.shortened(to: request.options.dimensions) }), changes)
+        let vectors = try seen.map { try $0.vector.shortened(to: request.options.dimensions) }
+        return (texts + seen.map(\.file), read + vectors, changes)
     }
 
     private static func json(_ vectors: [EmbeddingResult], _ source: ModelSource) -> JSONObject {

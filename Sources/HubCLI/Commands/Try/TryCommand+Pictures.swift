@@ -88,11 +88,11 @@ extension TryCommand {
             report.index = changes.json(index)
             return ranking
         }
-        let (vectors, changes) = try await vectors(of: files, first, model, index: request.index, place, context)
+        let (seen, changes) = try await vectors(of: files, first, model, index: request.index, place, context)
         report.index = changes.map { $0.json(request.index ?? "") }
-        let ranked = try zip(files, vectors).enumerated().map { number, found in
-            let vector = try found.1.shortened(to: request.embedding.dimensions)
-            return RankedText(index: number, text: found.0, score: vector.cosineSimilarity(to: wanted) ?? 0)
+        let ranked = try seen.enumerated().map { number, found in
+            let vector = try found.vector.shortened(to: request.embedding.dimensions)
+            return RankedText(index: number, text: found.file, score: vector.cosineSimilarity(to: wanted) ?? 0)
         }
         return ranked.sorted { ($1.score, $0.index) < ($0.score, $1.index) }
     }
