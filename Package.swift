@@ -192,7 +192,8 @@ let package = Package(
         .testTarget(
             name: "HubCLITests",
             dependencies: [
-                "HubCLI", "CatalogTour", "Chat", "PictureSearch", "MemoryKit", "Catalog", "Fetcher", "HubCore", "HubMedia",
+                "HubCLI", "CatalogTour", "Chat", "PictureSearch", "MemoryKit", "Catalog", "Fetcher", "HubCore",
+                "HubMedia",
                 "InferenceKit",
                 "ModelFormats", "Support",
                 "HubServer",

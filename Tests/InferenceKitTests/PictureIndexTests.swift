@@ -151,7 +151,8 @@ import Testing
         #expect(mode.code == .invalidInput && mode.message.contains("other files of org/clip"))
         let photo = try await thrown { try await PictureIndex.open(files[0], for: model) }
         #expect(photo.code == .unreadableFile && photo.message.contains("it is no index of pictures"))
-        #expect(try FileSystem.contents(files[0])?.count == TowerGoldenTests.picture(width: 32, height: 32).png().count)
+        #expect(
+            try FileSystem.contents(files[0])?.count == TowerGoldenTests.picture(width: 32, height: 32).png().count)
 
         var later = try #require(try FileSystem.contents(place("index")))
         later[8] = 9

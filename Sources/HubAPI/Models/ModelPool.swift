@@ -52,7 +52,8 @@ actor ModelPool {
     ///   - seeing: whether pictures are to be read.
     /// - Throws: 503 if other models that are in use leave no room for it.
     func with<Value: Sendable>(
-        _ cached: CachedModel, keepAlive: KeepAlive?, seeing: Bool = false, _ body: @Sendable (OpenModel) async throws -> Value
+        _ cached: CachedModel, keepAlive: KeepAlive?, seeing: Bool = false,
+        _ body: @Sendable (OpenModel) async throws -> Value
     ) async throws -> Value {
         _ = uses.change(cached.path, by: 1)
         defer { release(cached.path) }

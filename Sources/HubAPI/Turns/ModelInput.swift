@@ -68,7 +68,9 @@ enum ModelInput: Sendable {
             let isData = text.prefix(11).lowercased() == "data:image/"
             return isPicture || isData ? .picture(try SentPicture(text, place)) : .text(text)
         }
-        guard let object = json.object else { throw .invalid("'\(place)' must be a text or a picture", param: place) }
+        guard let object = json.object else {
+            throw .invalid("'\(place)' must be a text or a picture", param: place)
+        }
         let fields = Fields(object, prefix: place + ".")
         let found: [ModelInput]
         if fields.has("multimodal_data") || fields.has("prompt_string") {

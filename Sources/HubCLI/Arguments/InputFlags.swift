@@ -8,7 +8,8 @@ enum InputFlags {
             libheif is installed.
             """)
     static let index = Option.text(
-        "index", "FILE", kind: .file, "keep the vectors of pictures in FILE, and compute only those that are new or changed",
+        "index", "FILE", kind: .file,
+        "keep the vectors of pictures in FILE, and compute only those that are new or changed",
         detail: """
             FILE is made if it is not there, and is of one model. Pictures are known by their paths and contents. With it \
             --attach takes folders, too: all pictures in them.

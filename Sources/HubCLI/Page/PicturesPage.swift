@@ -15,7 +15,8 @@ struct PicturesPage {
                     "form",
                     [
                         "class": "card looking live", "id": "looking", "data-model": request.query["model"],
-                    ], [models(), sources(), .tag("ul", ["id": "chosen", "class": "chosen", "hidden": ""])]
+                    ],
+                    [models(), sources(), .tag("ul", ["id": "chosen", "class": "chosen", "hidden": ""])]
                         + [ways(), labels(), query(), actions()]),
                 .tag("noscript", [:], [.tag("p", ["class": "card"], "Pictures are sent by a script.")]),
                 .tag("section", ["id": "results", "aria-label": "Results"]),

@@ -96,7 +96,8 @@ public struct PictureIndex: Sendable {
             switch error {
             case .other: throw AIError.unreadableIndex(path, "it is no index of pictures, and it is left as it is")
             case .later(let version):
-                throw AIError.unreadableIndex(path, "it has the form \(version), which a later version of hub writes")
+                throw AIError.unreadableIndex(
+                    path, "it has the form \(version), which a later version of hub writes")
             case .unusable(let fault): return (nil, fault)
             }
         }
@@ -170,7 +171,9 @@ public struct PictureIndex: Sendable {
                 do throws(AIError) {
                     if try await add(file, limits) { done.computed += 1 } else { done.kept += 1 }
                 } catch {
-                    guard skipsUnreadable, [.unreadableFile, .invalidInput].contains(error.code) else { throw error }
+                    guard skipsUnreadable, [.unreadableFile, .invalidInput].contains(error.code) else {
+                        throw error
+                    }
                     // The vector of what was there before is not that of what is there now.
                     let path = try Self.place(of: file)
                     drop(path)
@@ -234,7 +237,8 @@ public struct PictureIndex: Sendable {
             entry.vector = try await model.embed([try await Self.decode(state.bytes, file, limits)])[0].vector
             if content.dimensions == 0 { content.dimensions = entry.vector.count }
             guard entry.vector.count == content.dimensions else {
-                throw .malformed(self.path, "its vectors have \(content.dimensions) numbers, and the model makes others")
+                throw .malformed(
+                    self.path, "its vectors have \(content.dimensions) numbers, and the model makes others")
             }
         }
         content.entries[path] = entry
@@ -264,7 +268,8 @@ public struct PictureIndex: Sendable {
                 let bytes = try FileSystem.contents(file, limit: limits.fileBytes)
             else {
                 _ = try PictureFile.read(file, limits: limits)
-                throw AIError(.fileChanged, "\(file.printable) changes while it is read", context: .init(path: file))
+                throw AIError(
+                    .fileChanged, "\(file.printable) changes while it is read", context: .init(path: file))
             }
             let later = try FileSystem.status(file)
             let digest = ContentHasher.digest(of: bytes, like: .sha256("")).hex

@@ -86,7 +86,9 @@ import Testing
             var body = form
             body["model"] = "org/clip"
             let found = try await server.answer("/v1/embeddings", body)
-            #expect(found["data"]?.array?.map { $0["embedding"] } == [picture], "\(JSON.object(form).text().prefix(80))")
+            #expect(
+                found["data"]?.array?.map { $0["embedding"] } == [picture], "\(JSON.object(form).text().prefix(80))"
+            )
         }
 
         // llama.cpp's own call, of length 1 unless it is told otherwise.
@@ -108,7 +110,8 @@ import Testing
     @Test func labelsAndRankings() async throws {
         let server = try await start()
         let file = try Fixtures.path("pictures/444.jpg")
-        let told = try await server.stage.run("classify", "org/vit", "--attach", file, "--exact", "--json").document()
+        let told = try await server.stage.run("classify", "org/vit", "--attach", file, "--exact", "--json")
+            .document()
         let image = JSON.object(["image": .string(Self.dataURL)])
         let found = try await server.answer("/v1/classify", ["model": "org/vit", "input": .array([image])])
         let entry = try #require(found["data"]?.array?.first)
@@ -181,11 +184,26 @@ import Testing
             ("/v1/classify", ["model": "org/clip", "input": image], "it gives pictures no labels"),
             ("/v1/classify", ["model": "org/vit", "input": image, "labels": .array(["a"])], "it reads no texts"),
             ("/v1/classify", ["model": "org/vit", "input": image, "labels": .array([])], "'labels' must be 1 to"),
-            ("/v1/embeddings", ["model": "org/clip", "input": .object(["image": "https://a.example/b.png"])], "addresses are not fetched"),
-            ("/v1/embeddings", ["model": "org/clip", "input": .object(["image": "file:///etc/passwd"])], "addresses are not fetched"),
-            ("/v1/embeddings", ["model": "org/clip", "input": .object(["image": "bm8gcGljdHVyZQ=="])], "is not a picture"),
-            ("/v1/embeddings", ["model": "org/clip", "input": .object(["image": .string(cut)])], "cannot read input.image"),
-            ("/v1/embeddings", ["model": "org/clip", "input": .object(["image": .string(huge)])], "60000 by 60000 pixels"),
+            (
+                "/v1/embeddings", ["model": "org/clip", "input": .object(["image": "https://a.example/b.png"])],
+                "addresses are not fetched"
+            ),
+            (
+                "/v1/embeddings", ["model": "org/clip", "input": .object(["image": "file:///etc/passwd"])],
+                "addresses are not fetched"
+            ),
+            (
+                "/v1/embeddings", ["model": "org/clip", "input": .object(["image": "bm8gcGljdHVyZQ=="])],
+                "is not a picture"
+            ),
+            (
+                "/v1/embeddings", ["model": "org/clip", "input": .object(["image": .string(cut)])],
+                "cannot read input.image"
+            ),
+            (
+                "/v1/embeddings", ["model": "org/clip", "input": .object(["image": .string(huge)])],
+                "60000 by 60000 pixels"
+            ),
             (
                 "/v1/embeddings",
                 ["model": "org/clip", "input": .object(["image": .string(Self.dataURL), "text": "a king"])],
@@ -199,12 +217,17 @@ import Testing
                 ], "0 marks <__media__> for 1 pictures"
             ),
             ("/v1/embeddings", ["model": "org/clip", "input": image, "dimensions": 4000], "this model makes"),
-            ("/embedding", ["model": "org/clip", "content": image, "embd_normalize": 1], "'embd_normalize' can be 2"),
+            (
+                "/embedding", ["model": "org/clip", "content": image, "embd_normalize": 1],
+                "'embd_normalize' can be 2"
+            ),
             ("/v1/embeddings", ["model": "org/clip", "input": "a", "messages": .array([])], "two requests"),
         ]
         for (path, body, message) in refused {
             let reply = try await server.ask(path, .object(body))
-            #expect(reply.status == 400 && reply.text.contains(message), "\(path) \(message): \(reply.status) \(reply.text)")
+            #expect(
+                reply.status == 400 && reply.text.contains(message),
+                "\(path) \(message): \(reply.status) \(reply.text)")
         }
         // None of it has broken anything.
         _ = try await server.answer("/v1/embeddings", ["model": "org/clip", "input": image])
@@ -215,7 +238,8 @@ import Testing
         let server = try await start("page")
         let headers: HTTPHeaders = ["Accept": "text/html"]
         let page = try await Thread.run {
-            try HTTPConnection(server.address).request("GET", "/-/pictures?model=org%2Fclip", headers: headers, body: [])
+            try HTTPConnection(server.address).request(
+                "GET", "/-/pictures?model=org%2Fclip", headers: headers, body: [])
         }
         #expect(page.status == 200 && page.text.contains("data-model=\"org/clip\""), "\(page.text.prefix(300))")
         #expect(page.text.contains("pictures.js") && page.text.contains("pictures.css"))

@@ -15,14 +15,16 @@ enum EmbedCommand {
             """,
         operands: [Operand("MODEL", .one, .modelOrFolder), Operand("TEXT", .any, .text)],
         flags: [
-            InputFlags.texts.flag, InputFlags.attach.flag, InputFlags.index.flag, ProviderFlags.provider.flag, InputFlags.promptName.flag,
+            InputFlags.texts.flag, InputFlags.attach.flag, InputFlags.index.flag, ProviderFlags.provider.flag,
+            InputFlags.promptName.flag,
             InputFlags.dimensions.flag, ProviderFlags.timeout.minor.flag,
         ] + GenerationFlags.computing + [SharedFlags.yes.flag],
         exclusive: [["exact", "fast"], ["attach", "prompt-name"]],
         examples: [
             .init("hub embed org/model 'The sea.' 'A ship.' --json", "Two vectors."),
             .init("hub embed org/model --attach photo.jpg -q", "The vector of a picture."),
-            .init("hub embed org/clip --attach photo.jpg --index photos.index", "Vectors that are kept for hub rank."),
+            .init(
+                "hub embed org/clip --attach photo.jpg --index photos.index", "Vectors that are kept for hub rank."),
             .init(
                 "hub embed --provider hf org/model --texts texts.json -q",
                 "A list of texts, at a provider; one vector a line."),

@@ -22,7 +22,11 @@ extension TryCommand {
             var seen: [(file: String, vector: EmbeddingResult)] = []
             for (number, file) in files.enumerated() {
                 let picture: Picture
-                if number == 0, let first { picture = first } else { picture = try await self.picture(file, context) }
+                if number == 0, let first {
+                    picture = first
+                } else {
+                    picture = try await self.picture(file, context)
+                }
                 seen.append((file, try await model.embed([picture])[0]))
             }
             return (seen, nil)
@@ -71,7 +75,8 @@ extension TryCommand {
         for error in changes.unreadable.prefix(5) { context.output.warning("left out: \(error.message)") }
         let more = changes.unreadable.count - 5
         if more > 0 { context.output.warning("left out: \(Humanize.plural(more, "other picture"))") }
-        var text = "\(file.printable): \(Humanize.plural(changes.computed, "picture")) computed, \(changes.kept) kept"
+        var text =
+            "\(file.printable): \(Humanize.plural(changes.computed, "picture")) computed, \(changes.kept) kept"
         if !changes.gone.isEmpty { text += ", \(changes.gone.count) gone" }
         context.output.note(text)
     }

@@ -16,7 +16,8 @@ enum RankCommand {
             Operand("MODEL", .one, .modelOrFolder), Operand("QUERY", .one, .text), Operand("TEXT", .any, .text),
         ],
         flags: [
-            InputFlags.texts.flag, InputFlags.attach.flag, InputFlags.index.flag, TryCommand.task.flag, InputFlags.promptName.flag,
+            InputFlags.texts.flag, InputFlags.attach.flag, InputFlags.index.flag, TryCommand.task.flag,
+            InputFlags.promptName.flag,
             InputFlags.dimensions.flag,
             InputFlags.gguf.flag,
         ] + GenerationFlags.computing + [SharedFlags.yes.flag],
@@ -39,7 +40,9 @@ enum RankCommand {
         guard request.texts != nil || !request.rankedTexts.isEmpty || request.ranksPictures else {
             throw AIError(
                 .invalidInput, "there is nothing to rank",
-                advice: "write hub rank MODEL QUERY TEXT..., --texts FILE, or for pictures --attach FILE or --index FILE")
+                advice:
+                    "write hub rank MODEL QUERY TEXT..., --texts FILE, or for pictures --attach FILE or --index FILE"
+            )
         }
         guard !request.ranksPictures || request.rankedTexts.isEmpty else {
             throw AIError(
