@@ -5,7 +5,7 @@ import HubServer
 import InferenceKit
 import Support
 
-/// Requests of the API's clients, answered by two small models.
+/// Requests of the API's clients, answered by small models.
 extension FuzzDoor {
     /// `{"call": "/v1/chat/completions", "body": {...}}`; any other input is the body of a chat completion.
     static let request = FuzzDoor("request") { bytes in
@@ -23,10 +23,13 @@ extension FuzzDoor {
         }
     }
 
-    /// The API over a cache with a model that generates and one that embeds.
+    /// The API over a cache with models that generate, embed, and see.
     private static let room = Result {
         let cache = try TemporaryFolder("fuzz-cache")
-        for (name, fixture) in [("llama", "tiny-shakespeare"), ("bert", "micro/bert-mean-plain")] {
+        for (name, fixture) in [
+            ("llama", "tiny-shakespeare"), ("bert", "micro/bert-mean-plain"), ("clip", "micro/clip"),
+            ("vit", "micro/vit"),
+        ] {
             let commit = String(repeating: "a", count: 40)
             let snapshot = cache("models--local--\(name)/snapshots/\(commit)")
             try FileSystem.createDirectories(Path.parent(snapshot))

@@ -520,7 +520,7 @@ class Chat(ChatTest):
         self.addCleanup(server.stop)
         page = self.browser.page()
         page.open(server.address)
-        self.assertEqual(page.text("nav").split(), ["Models", "Downloads", "Storage", "Chat", "Machine"])
+        self.assertEqual(page.text("nav").split(), ["Models", "Downloads", "Storage", "Chat", "Pictures", "Machine"])
         page.close()
         self.assertEqual(answer(server.address)[2], "Ollama is running")
         self.assertEqual(answer(f"{server.address}/api/models/{TINY}")[0], 200)

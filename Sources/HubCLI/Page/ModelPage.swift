@@ -68,10 +68,14 @@ struct ModelPage {
         var actions: [HTML] = []
         let isPinned = info["pinned"]?.bool == true
         if isCached(info), info["runs"]?["possible"]?.bool != false, let task {
-            actions.append(
-                task == .textGeneration && place.hasAPI
-                    ? .link(PageAddress.chat(model: name), "Chat", className: "button primary")
-                    : .link("#use", "Use it", className: "button"))
+            let live: HTML? =
+                switch task {
+                case .textGeneration: .link(PageAddress.chat(model: name), "Chat", className: "button primary")
+                case _ where task.sees:
+                    .link(PageAddress.pictures(model: name), "Show it pictures", className: "button primary")
+                default: nil
+                }
+            actions.append((place.hasAPI ? live : nil) ?? .link("#use", "Use it", className: "button"))
         }
         if !isWhole(info) { actions.append(downloadButton(info)) }
         if isCached(info), let commit = info["commit"]?.string {

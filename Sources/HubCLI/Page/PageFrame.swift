@@ -33,10 +33,10 @@ struct PageFrame {
             .tag("meta", ["name": "color-scheme", "content": "light dark"]),
             .tag("title", [:], view.title == "hub" ? "hub" : "\(view.title) – hub"),
             .tag("link", ["rel": "icon", "href": PageAssets.path("icon.svg")]),
-            .tag("link", ["rel": "stylesheet", "href": PageAssets.path("page.css")]),
-            // No module: it runs before anything is drawn.
-            .tag("script", ["src": PageAssets.path("theme.js")]),
         ]
+            + (["page.css"] + view.styles).map { .tag("link", ["rel": "stylesheet", "href": PageAssets.path($0)]) }
+            // No module: it runs before anything is drawn.
+            + [.tag("script", ["src": PageAssets.path("theme.js")])]
             + (["page.js"] + view.modules).map { .tag("script", ["type": "module", "src": PageAssets.path($0)]) }
     }
 
@@ -53,7 +53,7 @@ struct PageFrame {
     }
 
     private func bar(_ current: PageSection?) -> HTML {
-        let places = PageSection.allCases.filter { $0 != .chat || hasAPI }
+        let places = PageSection.allCases.filter { hasAPI || ![.chat, .pictures].contains($0) }
         let items = places.map { place -> HTML in
             let isCurrent = place == current
             var text: [HTML] = [.text(place.name)]

@@ -198,6 +198,8 @@ extension PageRoom {
         case "chat"? where parts == ["chat", "list"]: return .json(try await ChatPage.list(place, request))
         case "chat"? where parts.count == 3 && parts[1] == "one":
             return .json(try await ChatPage.one(place, parts[2]))
+        case "pictures"? where parts.count == 1 && place.hasAPI:
+            return frame.response(PicturesPage(place: place, request: request).view())
         case "machine"? where parts.count == 1:
             return frame.response(try await MachinePage(place: place, request: request).view())
         case "machine"? where parts == ["machine", "state"]: return .json(MachinePage.state(place))

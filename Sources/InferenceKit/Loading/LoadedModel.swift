@@ -6,6 +6,8 @@ import ModelFormats
 struct LoadedModel: Sendable {
     let computation: Computation
     let scheduler: Scheduler
+    /// Where it computes; a side that reads pictures does, too.
+    let queue: ComputeQueue
     // Used on the scheduler's thread alone.
     nonisolated(unsafe) let sessions: SessionPool
     let tokenizer: Tokenizer
@@ -29,8 +31,16 @@ struct LoadedModel: Sendable {
     let loadSeconds: Double
 
     /// Maps and checks the files of a folder without obstacles.
-    init(_ reading: FolderReading, options: ModelOptions, queue: ComputeQueue = ComputeQueue()) throws(AIError) {
+    ///
+    /// - Parameters:
+    ///   - queue: where it computes.
+    ///   - team: the threads of a side that reads pictures and is open on the same queue; nil for threads of its own.
+    init(
+        _ reading: FolderReading, options: ModelOptions, queue: ComputeQueue = ComputeQueue(),
+        team: ComputeTeam? = nil
+    ) throws(AIError) {
         let start = Clock.seconds
+        self.queue = queue
         let runnable = try reading.runnable()
         guard let tokenizer = reading.tokenizer else {
             throw .unsupported(
@@ -48,7 +58,7 @@ struct LoadedModel: Sendable {
         let context = try Self.context(d, options)
         d = d.limited(to: context)
         computation = try Computation(
-            reading, d, runnable.names, runnable.weights, options, context: context)
+            reading, d, runnable.names, runnable.weights, options, context: context, team: team)
         sessions = SessionPool(keeping: options.keptTexts) { [computation] in computation.session() }
         let usual = d.ending == nil ? SentenceModules.plain : SentenceModules.lastRow
         self.sentences = sentences ?? (d.task == .embedding || !d.isCausal ? usual : nil)

@@ -18,12 +18,21 @@ public final class PictureModel: Sendable {
     /// The side that turns texts into vectors of the same space; nil for a model of pictures alone.
     public let texts: LanguageModel?
 
+    /// Whether activations are float32 and weights dequantised.
+    let isExact: Bool
+    /// The files of its weights.
+    let weightFiles: [String]
     let engine: any PictureEngine
     private let scores: LabelScores?
-    private let queue = ComputeQueue()
+    // That of the side for texts, too: both compute with one team of threads, which admits one caller at a time.
+    private let queue: ComputeQueue
 
-    init(_ reading: FolderReading, options: ModelOptions) throws(AIError) {
+    /// - Parameter texts: the side for texts, where it is open already.
+    init(_ reading: FolderReading, options: ModelOptions, texts open: LanguageModel? = nil) throws(AIError) {
         let began = Clock.seconds
+        queue = open?.model.queue ?? ComputeQueue()
+        isExact = options.isExact
+        weightFiles = reading.sources.weights?.files.map(\.path) ?? []
         let labels: LabelSettings?
         if let (net, weights) = try reading.runnableNet() {
             engine = try NetEngine(reading, net, weights, options)
@@ -32,12 +41,18 @@ public final class PictureModel: Sendable {
             inspection = ModelInspection(reading)
         } else {
             let (_, described, names, weights) = try reading.runnable()
-            engine = try TowerEngine(reading, described, names, weights, options)
+            let tower = try TowerEngine(reading, described, names, weights, options, team: open?.model.team)
+            engine = tower
             (labels, task) = ((described.tower ?? described).labels, described.task)
             inspection = ModelInspection(reading)
-            texts =
-                described.tower == nil
-                ? nil : LanguageModel(try LoadedModel(reading, options: options), inspection, options)
+            if described.tower == nil {
+                texts = nil
+            } else if let open {
+                texts = open
+            } else {
+                let loaded = try LoadedModel(reading, options: options, queue: queue, team: tower.team)
+                texts = LanguageModel(loaded, inspection, options)
+            }
         }
         (self.labels, scores) = (labels?.names ?? [], labels.map(LabelScores.init))
         loadSeconds = Clock.seconds - began + reading.seconds
@@ -96,9 +111,15 @@ extension ModelFolder {
     ///
     /// - Throws: What ``PictureModel/open(folder:options:)`` throws.
     public func openPictureModel(_ options: ModelOptions = ModelOptions()) async throws(AIError) -> PictureModel {
-        try await ComputeQueue().run { [self] isCancelled throws(AIError) in
+        try await openPictureModel(options, texts: nil)
+    }
+
+    /// - Parameter texts: the side for texts of the same folder, where it is open with the same options.
+    func openPictureModel(_ options: ModelOptions, texts: LanguageModel?) async throws(AIError) -> PictureModel {
+        // Opening computes, and the threads of an open side admit one caller at a time.
+        try await (texts?.model.queue ?? ComputeQueue()).run { [self] isCancelled throws(AIError) in
             if isCancelled() { throw AIError(.cancelled, "interrupted") }
-            return try PictureModel(reading, options: options)
+            return try PictureModel(reading, options: options, texts: texts)
         }
     }
 }

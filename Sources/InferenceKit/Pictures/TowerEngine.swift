@@ -15,11 +15,13 @@ struct TowerEngine: PictureEngine {
     var similarity: SimilarityBlock? { computation.model.similarity }
     var detail: String { "pictures of \(computation.context.grouped) rows" }
 
-    /// - Parameter described: the whole model, which may have a side that reads texts.
-    /// - Throws: what ``Computation/init(_:_:_:_:_:context:isTower:)`` throws.
+    /// - Parameters:
+    ///   - described: the whole model, which may have a side that reads texts.
+    ///   - team: the threads of that side, where it is open.
+    /// - Throws: what ``Computation/init(_:_:_:_:_:context:isTower:team:)`` throws.
     init(
         _ reading: FolderReading, _ described: ModelDescription, _ names: TensorNames, _ weights: StoredWeights,
-        _ options: ModelOptions
+        _ options: ModelOptions, team: ComputeTeam? = nil
     ) throws(AIError) {
         let tower = described.tower
         var d = tower ?? described
@@ -30,7 +32,7 @@ struct TowerEngine: PictureEngine {
         var whole = described
         if tower == nil { whole = d } else { whole.towers = [d] }
         computation = try Computation(
-            reading, whole, names, weights, options, context: rows, isTower: tower != nil)
+            reading, whole, names, weights, options, context: rows, isTower: tower != nil, team: team)
         workspace = computation.workspace()
         self.pixels = pixels
     }

@@ -40,6 +40,8 @@ extension TryCommand {
         var labelTemplate: String?
         /// The files of pictures.
         var attach: [String]
+        /// Where vectors of pictures are kept; nil for nowhere.
+        var index: String?
         /// The file of a series to forecast, its column, and the number of values; nil for what is usual.
         var series: String?
         var column: String?
@@ -95,6 +97,7 @@ extension TryCommand {
             labels = arguments[TryCommand.labels] ?? []
             labelTemplate = arguments[TryCommand.labelTemplate]
             attach = arguments.all(InputFlags.attach)
+            index = arguments[InputFlags.index]
             series = arguments[TryCommand.series]
             column = arguments[TryCommand.column]
             horizon = arguments[TryCommand.horizon]
@@ -151,6 +154,8 @@ extension TryCommand {
             ModelWish(
                 model: model, provider: provider, capability: .textGeneration, demand: demand, timeout: timeout)
         }
+        /// Whether pictures are ranked: files, or all of an index.
+        var ranksPictures: Bool { query != nil && (!attach.isEmpty || index != nil) }
         /// Whether it is tested, for want of anything to do with it.
         var isTest: Bool {
             runs && prompt == nil && !embeds && query == nil && perplexity == nil && series == nil && attach.isEmpty
@@ -164,7 +169,7 @@ extension TryCommand {
             if query != nil, prompt != nil {
                 throw AIError(.invalidInput, "--query ranks the texts of --texts; a PROMPT has no place beside it")
             }
-            if query != nil, texts == nil, rankedTexts.isEmpty, attach.isEmpty {
+            if query != nil, texts == nil, rankedTexts.isEmpty, !ranksPictures {
                 throw AIError(
                     .invalidInput, "--query needs texts to rank: --texts FILE",
                     advice: "FILE is a JSON list of strings, or lines")

@@ -35,6 +35,10 @@ struct TryReport {
     var similar: [(text: String, cosine: Double)] = []
     /// What an encoder says of a text.
     var answer: (text: String, answer: EncoderAnswer)?
+    /// Whether what is ranked are pictures, by their files.
+    var ranksPictures = false
+    /// What was done with an index of pictures.
+    var index: JSON?
     /// Pictures by their files, with the labels of each.
     var pictures: [(file: String, labels: [TextLabel])] = []
     /// A series and what may follow it.
