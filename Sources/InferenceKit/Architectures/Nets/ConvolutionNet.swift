@@ -3,7 +3,7 @@
 ///
 /// A plane is `[height][width][channels]`.
 struct ConvolutionNet: Sendable, Hashable {
-    enum Activation: Sendable, Hashable { case relu, relu6, silu, gelu, sigmoid, hardSigmoid, hardSwish }
+    enum Activation: Sendable, Hashable { case relu, relu6, silu, gelu, geluTanh, sigmoid, hardSigmoid, hardSwish }
 
     /// What is added around a plane.
     enum Padding: Sendable, Hashable {
