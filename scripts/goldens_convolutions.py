@@ -155,6 +155,29 @@ LAYERS = {
 }
 CONVNEXT = LAYERS | {"bias of the classifier": parameters("head.fc.bias"), "biases of channels": parameters("conv_dw.bias")}
 
+VIT = BATCH | {
+    "weights of norms of places": layer_norms("weight", 1), "biases of norms of places": layer_norms("bias", 0),
+    "epsilon of norms of places": layer_norms("eps", 0.1), "SiLU": replaced("SiLUActivation", torch.nn.ReLU),
+}
+
+
+def one_head(model):
+    for module in model.modules():
+        if hasattr(module, "num_attention_heads"):
+            module.attention_head_size *= module.num_attention_heads
+
+
+def swapped(*names):
+    """The weights of two parts in each other's places."""
+    def change(model):
+        parts = dict(model.named_modules())
+        first = [name for name in parts if name.endswith(names[0])]
+        assert first, names
+        for name in first:
+            one, other = parts[name], parts[name[:-len(names[0])] + names[1]]
+            one.weight.data, other.weight.data = other.weight.data.clone(), one.weight.data.clone()
+    return change
+
 
 @dataclass
 class Net:
@@ -222,6 +245,15 @@ NETS = {
         hidden_sizes=[8, 16], depths=[1, 2], num_stages=2, patch_size=2), without=LAYERS | {
             "responses": replaced("ConvNextV2GRN", Same), "biases of responses": parameters("grn.bias"),
         }),
+    "mobilevit": Net("MobileViT", dict(
+        hidden_sizes=[8, 12, 16], neck_hidden_sizes=[8, 8, 8, 8, 12, 12, 16], num_attention_heads=2, expand_ratio=2.0),
+        size=(96, 128), without=VIT | {
+            "heads": one_head, "keys": parameters("key.weight"), "keys and values apart": swapped("query", "value"),
+            "the other channels of what is joined": parameters("conv_projection"),
+        }),
+    "mobilevit-resized": Net("MobileViT", dict(
+        hidden_sizes=[8, 12, 16], neck_hidden_sizes=[8, 8, 8, 8, 12, 12, 16], expand_ratio=2.0, qkv_bias=False, mlp_ratio=1.5,
+        conv_kernel_size=5, patch_size=3, hidden_act="gelu"), size=(70, 90), without=BATCH | {"keys": parameters("key.weight")}),
     "dinov3-convnext": Net("DINOv3ConvNext", dict(
         hidden_sizes=[8, 16, 24], depths=[1, 2, 1], layer_norm_eps=0.001), size=(50, 70), is_bare=True,
         without=LAYERS | {"factors": filled("gamma", 1)}),
@@ -363,7 +395,10 @@ CONVNEXTS = """convnext_atto convnext_atto_ols convnext_femto convnext_femto_ols
 convnext_nano_ols convnext_tiny_hnf convnext_tiny convnext_small convnext_base convnext_large convnext_large_mlp
 convnext_xlarge convnext_xxlarge convnextv2_atto convnextv2_femto convnextv2_pico convnextv2_nano convnextv2_tiny
 convnextv2_small convnextv2_base convnextv2_large convnextv2_huge test_convnext""".split()
-PLANS = MOBILES + CONVNEXTS + """resnet10t resnet14t resnet18 resnet18d resnet26 resnet26t resnet26d resnet34 resnet34d resnet50 resnet50c
+VITS = "mobilevit_xxs mobilevit_xs mobilevit_s".split()
+#: Nets whose classifiers are called alike.
+ENDING_ALIKE = CONVNEXTS + VITS
+PLANS = MOBILES + ENDING_ALIKE + """resnet10t resnet14t resnet18 resnet18d resnet26 resnet26t resnet26d resnet34 resnet34d resnet50 resnet50c
 resnet50d resnet50s resnet50t resnet101 resnet101d resnet152 resnet200d wide_resnet50_2 wide_resnet101_2 resnext50_32x4d
 resnext50d_32x4d resnext101_32x4d resnext101_32x8d resnext101_32x16d resnext101_64x4d test_resnet""".split()
 ACTIVATIONS = {
@@ -394,9 +429,16 @@ def plan(name):
         elif type(module).__name__ == "SqueezeExcite":
             lines.append(f"{path} {ACTIVATIONS[type(module.act1).__name__]} {ACTIVATIONS[type(module.gate).__name__]}")
     lines += [f"{path} {value.numel()}" for path, value in model.named_parameters() if path.endswith(".gamma")]
-    if name in CONVNEXTS:
-        alone = [ACTIVATIONS[type(module).__name__] for module in model.modules() if "GELU" in type(module).__name__]
+    if name in ENDING_ALIKE:
+        parents = {f"{path}.{part}": module for path, module in model.named_modules() for part, _ in module.named_children()}
+        alone = [
+            ACTIVATIONS[type(module).__name__] for path, module in model.named_modules()
+            if type(module).__name__ in ACTIVATIONS and not isinstance(module, torch.nn.Identity)
+            and not isinstance(parents[f".{path}" if "." not in path else path], BatchNormAct2d)
+            and type(parents[f".{path}" if "." not in path else path]).__name__ not in ("SqueezeExcite", "SEModule")]
         lines += [f"{kind} {alone.count(kind)}" for kind in set(alone)]
+        heads = [module.num_heads for module in model.modules() if hasattr(module, "num_heads")]
+        lines += [f"{count} heads {heads.count(count)}" for count in set(heads)]
     if name in MOBILES:
         lines.append(f"shortcuts {sum(bool(getattr(module, 'has_skip', False)) for module in model.modules())}")
     return sorted(lines)

@@ -10,7 +10,7 @@ import Testing
 @Suite struct ConvolutionGoldenTests {
     static let names = [
         "convnext", "convnext-first", "convnext-hidden", "convnext-tiered", "convnext-timm", "convnextv2",
-        "convnextv2-timm", "dinov3-convnext", "efficientnet", "efficientnet-same", "mobilenetv3", "resnet", "resnet-basic", "resnet-deep", "resnet-early",
+        "convnextv2-timm", "dinov3-convnext", "efficientnet", "efficientnet-same", "mobilenetv3", "mobilevit", "mobilevit-resized", "resnet", "resnet-basic", "resnet-deep", "resnet-early",
         "resnet-timm", "resnext",
     ]
 
@@ -144,6 +144,11 @@ import Testing
         ("convnext-timm", "model_args", .object(["patch_size": 8]), "model_args: patch_size 8"),
         ("convnext-timm", "model_args", .object(["stem_type": "deep"]), "model_args: stem_type deep"),
         ("convnext-timm", "model_args", .object(["norm_layer": "rmsnorm2d"]), "model_args: norm_layer"),
+        ("mobilevit", "output_stride", 16, "output_stride 16"),
+        ("mobilevit", "num_attention_heads", 3, "8 channels do not make 3 heads of attention"),
+        ("mobilevit", "neck_hidden_sizes", .array([8, 8]), "neck_hidden_sizes is not a list of sizes of stages"),
+        ("mobilevit", "expand_ratio", 1e9, "expand_ratio or mlp_ratio is above 64"),
+        ("mobilevit", "conv_kernel_size", 2, "conv_kernel_size 2"),
         ("convnext-timm", "architecture", "convnext_atto_rms", "architecture convnext_atto_rms"),
     ])
     func settingsAreChecked(name: String, key: String, value: JSON, message: String) async throws {
@@ -190,10 +195,11 @@ extension ConvolutionNet {
     /// A line for each layer with weights, sorted, as the script writes them.
     fileprivate var lines: [String] {
         let isMobile = classifier?.name == "classifier"
+        let hasActivation = classifier?.name != "fc"
         var lines: [String] = []
-        for layer in blocks.flatMap({ $0.layers + ($0.around ?? []) }) + pooled {
+        for layer in Self.flat(blocks.flatMap(\.all)) + pooled {
             switch layer {
-            case .convolution(let convolution): lines += convolution.lines(withActivation: isMobile)
+            case .convolution(let convolution): lines += convolution.lines(withActivation: hasActivation)
             case .squeeze(let squeeze):
                 lines += squeeze.reduce.lines(withActivation: false) + squeeze.expand.lines(withActivation: false)
                 let name = squeeze.reduce.name.dropLast(".conv_reduce".count)
@@ -214,11 +220,23 @@ extension ConvolutionNet {
         return lines.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// How often each activation is there.
+    /// With the layers within others.
+    private static func flat(_ layers: [Layer]) -> [Layer] {
+        layers.flatMap { layer in
+            if case .squares(let squares) = layer { flat(squares.blocks.flatMap(\.all)) } else { [layer] }
+        }
+    }
+
+    /// How often each activation without a norm before it is there, and each number of heads.
     private var activations: [String] {
-        var counts: [Activation: Int] = [:]
-        for case .convolution(let convolution) in blocks.flatMap(\.layers) + pooled {
-            if let activation = convolution.activation { counts[activation, default: 0] += 1 }
+        var counts: [String: Int] = [:]
+        for layer in Self.flat(blocks.flatMap(\.all)) + pooled {
+            if case .convolution(let convolution) = layer, convolution.norm == nil,
+                let activation = convolution.activation
+            {
+                counts["\(activation)", default: 0] += 1
+            }
+            if case .attention(let attention) = layer { counts["\(attention.heads) heads", default: 0] += 1 }
         }
         return counts.map { "\($0) \($1)" }
     }

@@ -5,7 +5,7 @@ import ModelFormats
 enum Nets {
     static let all: [NetFamily] = [
         .mobileNetV3, .resNet, .resNetOfTransformers, .efficientNet, .mobileNetV2, .convNeXt, .convNeXtOfTransformers,
-        .convNeXt2OfTransformers, .dinov3ConvNeXt,
+        .convNeXt2OfTransformers, .dinov3ConvNeXt, .mobileViT, .mobileViTOfTransformers,
     ]
 
     /// The family of a configuration; nil if there is none for it.
