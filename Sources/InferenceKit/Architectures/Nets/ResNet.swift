@@ -228,19 +228,4 @@ extension Settings {
         }
         return ConvolutionNet(blocks: blocks)
     }
-
-    /// The activation that a setting names; the obstacle list gets an unknown one.
-    mutating func netActivation(
-        _ key: String, usual: ConvolutionNet.Activation
-    ) -> ConvolutionNet.Activation {
-        guard let named = text(key) else { return usual }
-        let known: [String: ConvolutionNet.Activation] = [
-            "relu": .relu, "relu6": .relu6, "silu": .silu, "swish": .silu, "gelu": .gelu,
-        ]
-        guard let activation = known[named] else {
-            refuse("activation", named)
-            return usual
-        }
-        return activation
-    }
 }
