@@ -43,13 +43,14 @@ struct PictureEmbeddingBlock: Sendable {
         }
         let table = FloatGrid(height: d.rows, width: d.columns, channels: width, values: positions.array)
         let resized = table.resized(
-            height: rows, width: columns, interpolation: .bicubic, antialias: kind.hasAntialias)
+            height: rows, width: columns, interpolation: kind.isBilinear ? .bilinear : .bicubic,
+            antialias: kind.hasAntialias)
         return FloatBuffer(resized.values)
     }
 
     /// What a picture's rows are made of.
     ///
-    /// - Parameter patches: the numbers of each square: those of a colour, row by row, then those of the next.
+    /// - Parameter patches: the numbers of each square, in the order of the matrix.
     func inputs(_ patches: [[Float]]) -> [RowInput] {
         (0..<description.firstCount).map { .token($0) } + patches.map { .patch($0) }
     }

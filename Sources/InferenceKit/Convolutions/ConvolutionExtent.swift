@@ -142,7 +142,7 @@ extension ConvolutionNet.Convolution {
     }
 }
 
-extension ConvolutionNet {
+extension StoredNet {
     /// Bytes of the stored tensors that are read, by the headers; at most `Int64.max`.
     func storedBytes(_ weights: StoredWeights) -> Int64 {
         let names = Set(tensors.map(\.name))
@@ -150,7 +150,9 @@ extension ConvolutionNet {
             names.contains(TensorList.plain($1.name)) ? $0.addedClamped(Int64($1.byteCount)) : $0
         }
     }
+}
 
+extension ConvolutionNet {
     /// What running takes, counted as it is allocated.
     ///
     /// - Parameter weights: bytes of the weights that are read.

@@ -5,7 +5,7 @@ import ModelFormats
 struct ModelMemory: Sendable, Hashable {
     private enum Basis: Sendable, Hashable {
         case description(ModelDescription, isPacked: Bool)
-        case net(ConvolutionNet)
+        case net(PictureNet)
         case configuration(MemoryEstimate)
     }
 
@@ -24,7 +24,7 @@ struct ModelMemory: Sendable, Hashable {
         let stored = sources.weights.map { Set($0.tensors.map { TensorList.plain($0.name) }) }
         let all = sources.weightsBytes
         if let net = sources.configuration.flatMap({ Self.net($0, stored) }) {
-            self.init(net, sources.weights.map(net.storedBytes) ?? all)
+            self.init(net, sources.weights.map(net.stored.storedBytes) ?? all)
             return
         }
         guard let configuration = sources.configuration,
@@ -63,12 +63,12 @@ struct ModelMemory: Sendable, Hashable {
         isKnown = true
     }
 
-    private static func net(_ configuration: ModelConfiguration, _ stored: Set<String>?) -> ConvolutionNet? {
+    private static func net(_ configuration: ModelConfiguration, _ stored: Set<String>?) -> PictureNet? {
         (try? Nets.of(configuration)?.describe(configuration, stored: stored))?.net
     }
 
     /// Of a picture as large as those that a net was made for.
-    private init(_ net: ConvolutionNet, _ weightsBytes: Int64) {
+    private init(_ net: PictureNet, _ weightsBytes: Int64) {
         self.weightsBytes = weightsBytes
         basis = .net(net)
         (usualContext, isKnown) = (1, true)
@@ -97,7 +97,7 @@ struct ModelMemory: Sendable, Hashable {
     /// The same part by part; nil where there is no description.
     func use(texts: Int = 1, context: Int, format: KeyValueFormat) -> MemoryUse? {
         if case .net(let net) = basis {
-            return net.memory(weights: weightsBytes, height: net.height, width: net.width)
+            return net.memory(weights: weightsBytes)
         }
         guard case .description(let d, let isPacked) = basis else { return nil }
         return d.memory(weights: weightsBytes, isPacked: isPacked, texts: texts, context: context, format: format)
@@ -110,6 +110,18 @@ struct ModelMemory: Sendable, Hashable {
         case .net: 0
         case .configuration(let estimate):
             estimate.cacheBytesPerPosition.map { MemoryEstimate.cacheBytes($0, bits: format.bits) }
+        }
+    }
+}
+
+extension PictureNet {
+    /// What running takes, with a picture as large as those that a net was made for.
+    ///
+    /// - Parameter weights: bytes of the weights that are read.
+    func memory(weights: Int64) -> MemoryUse {
+        switch self {
+        case .convolutions(let net): net.memory(weights: weights, height: net.height, width: net.width)
+        case .windows(let net): net.memory(weights: weights, height: net.height, width: net.width)
         }
     }
 }

@@ -35,7 +35,10 @@ public final class PictureModel: Sendable {
         weightFiles = reading.sources.weights?.files.map(\.path) ?? []
         let labels: LabelSettings?
         if let (net, weights) = try reading.runnableNet() {
-            engine = try NetEngine(reading, net, weights, options)
+            switch net {
+            case .convolutions(let net): engine = try NetEngine(reading, net, weights, options)
+            case .windows(let net): engine = try WindowEngine(reading, net, weights, options)
+            }
             (labels, texts) = (net.labels, nil)
             task = net.labels == nil ? .imageEmbedding : .imageClassification
             inspection = ModelInspection(reading)

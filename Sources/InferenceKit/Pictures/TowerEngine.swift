@@ -42,7 +42,12 @@ struct TowerEngine: PictureEngine {
     private static func squares(
         _ processor: PictureProcessor, _ pixels: ModelDescription.Pixels, in folder: String
     ) throws(AIError) -> Int {
+        if let side = processor.patchSide, side != pixels.patch {
+            throw .malformed(folder, "its pictures are cut into squares of \(side); the model reads \(pixels.patch)")
+        }
         var most = pixels.rows * pixels.columns
+        // Other ratios than the usual ones may fill it better.
+        if case .patches(_, let count) = processor.size { most = max(most, count) }
         for made in try processor.usualSides {
             let count = (made.height / pixels.patch) * (made.width / pixels.patch)
             guard count > 0 else {
@@ -98,7 +103,7 @@ struct TowerEngine: PictureEngine {
 
     /// A picture as rows.
     func input(_ picture: Picture) throws(AIError) -> EncoderInput {
-        let made = try processor.process(picture)
+        let made = try processor.process(picture, layout: pixels.isMatrix ? .pixels : .planes)
         let (rows, columns) = (made.height / pixels.patch, made.width / pixels.patch)
         guard rows > 0, columns > 0 else {
             throw AIError(
@@ -132,10 +137,13 @@ extension PictureProcessor {
 }
 
 extension PicturePixels {
-    /// The numbers of squares of pixels, row after row of them: of each the first colour, row by row, then the next, as a
-    /// convolution's kernel has them.
+    /// The numbers of squares of pixels, row after row of them. In planes each has the first colour, row by row, then the
+    /// next, as a convolution's kernel; otherwise rows of pixels.
     fileprivate func squares(side: Int, rows: Int, columns: Int) -> [[Float]] {
-        precondition(layout == .planes)
+        guard layout == .planes else {
+            let (numbers, count) = (patches(side: side), 3 * side * side)
+            return (0..<rows * columns).map { Array(numbers[$0 * count..<($0 + 1) * count]) }
+        }
         var all: [[Float]] = []
         all.reserveCapacity(rows * columns)
         for row in 0..<rows {

@@ -98,11 +98,16 @@ final class Workspace {
         var input = hub_input()
         let stride = stride ?? columns
         input.values = UnsafePointer(values.start + first * stride + place)
-        input.stride = stride
-        input.rows = rows
-        input.columns = columns
-        input.exact = isExact || self.isExact
-        input.packed = packed
+        (input.stride, input.rows, input.columns) = (stride, rows, columns)
+        (input.exact, input.packed) = (isExact || self.isExact, packed)
+        team.multiply(&input, products)
+    }
+}
+
+extension ComputeTeam {
+    /// Multiplies rows with several matrices at once: `out[row][output] = values[row] · matrix[output] + bias[output]`.
+    func multiply(_ input: inout hub_input, _ products: [(linear: Linear, out: UnsafeMutablePointer<Float>)]) {
+        let columns = input.columns
         let count = products.reduce(0) { $0 + $1.linear.parts.count }
         withUnsafeTemporaryAllocation(of: hub_matrix.self, capacity: count) { matrices in
             withUnsafeTemporaryAllocation(of: hub_product.self, capacity: count) { list in
@@ -122,7 +127,7 @@ final class Workspace {
                         index += 1
                     }
                 }
-                hub_multiply(team.team, &input, list.baseAddress, count)
+                hub_multiply(team, &input, list.baseAddress, count)
             }
         }
     }

@@ -11,6 +11,9 @@ extension ModelDescription {
         var columns: Int
         /// Whether the matrix of squares has a bias.
         var hasBias = true
+        /// Whether that matrix is stored as one, and its inputs are rows of pixels, the colours of a pixel side by side;
+        /// otherwise it is a convolution's kernel, in which a colour's pixels are together.
+        var isMatrix = false
         /// Learned rows before those of squares, in their order.
         var first: [LearnedRows] = [.classToken]
         var positions: Positions?
@@ -51,6 +54,8 @@ extension ModelDescription {
         var leading: Int
         /// Whether a smaller grid is averaged over all that it covers.
         var hasAntialias = false
+        /// Whether a number between others is made of two along a side, and not of four.
+        var isBilinear = false
     }
 
     /// A table with a row for each distance of squares down and across, of a number for each head that is added to scaled
@@ -92,7 +97,8 @@ extension ModelDescription {
 
     /// The tensors of a picture's embedding.
     func pictureTensors(_ pixels: Pixels) -> [TensorNeed] {
-        let kernel = [width, pixels.channels, pixels.patch, pixels.patch]
+        let kernel =
+            pixels.isMatrix ? [width, pixels.count] : [width, pixels.channels, pixels.patch, pixels.patch]
         var needs = [TensorNeed(role: .patchKernel, shape: kernel)]
         if pixels.hasBias { needs.append(TensorNeed(role: .patchKernel, isBias: true, shape: [width])) }
         needs += pixels.first.map { TensorNeed(role: $0.role, shape: [$0.count, width]) }

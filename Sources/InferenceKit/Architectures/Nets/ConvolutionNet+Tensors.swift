@@ -21,12 +21,7 @@ extension ConvolutionNet {
     /// - Throws: ``ErrorCode/malformedModel``.
     func check(_ path: String) throws(AIError) {
         try check(pooled, try check(blocks, 3, path), path)
-        for tensor in tensors {
-            let elements = tensor.shape.reduce(Int64(1)) { $0.multipliedClamped(by: Int64($1)) }
-            guard tensor.shape.allSatisfy({ $0 > 0 }), elements <= 1 << 31 else {
-                throw .malformed(path, "tensor \"\(tensor.name)\" would have the shape \(tensor.shape)")
-            }
-        }
+        try checkSizes(path)
     }
 
     /// - Returns: the channels of what is made.
@@ -70,30 +65,22 @@ extension ConvolutionNet {
 
     private func check(_ convolution: Convolution, _ channels: Int, _ path: String) throws(AIError) {
         guard convolution.inputs == channels else {
-                throw .malformed(
-                    path, "\(convolution.name) would read \(convolution.inputs) of \(channels) channels")
-            }
-            guard convolution.groups > 0, convolution.inputs % convolution.groups == 0,
-                convolution.outputs % convolution.groups == 0
-            else {
-                throw .malformed(
-                    path,
-                    "\(convolution.name) has \(convolution.groups) groups of \(convolution.inputs) and \(convolution.outputs) channels"
-                )
-            }
+            throw .malformed(
+                path, "\(convolution.name) would read \(convolution.inputs) of \(channels) channels")
+        }
+        guard convolution.groups > 0, convolution.inputs % convolution.groups == 0,
+            convolution.outputs % convolution.groups == 0
+        else {
+            throw .malformed(
+                path,
+                "\(convolution.name) has \(convolution.groups) groups of \(convolution.inputs) and \(convolution.outputs) channels"
+            )
+        }
     }
 
     /// Whether a stored tensor may be there though none needs it: counters of training, and heads that are not run.
     func isBeside(_ name: String) -> Bool {
         TensorPart(name) == .buffer || unread.contains { name.hasPrefix($0) }
-    }
-
-    /// - Throws: ``ErrorCode/unsupportedModel`` naming a stored tensor that this is not the net of.
-    func checkBeside(_ names: some Sequence<String>, _ path: String) throws(AIError) {
-        let left = Set(names).subtracting(tensors.map(\.name)).filter { !isBeside($0) }
-        guard let name = left.min() else { return }
-        let more = left.count > 1 ? " and \(left.count - 1) more" : ""
-        throw .unsupported(path, "tensor \"\(name)\"\(more) is not part of this architecture")
     }
 }
 
