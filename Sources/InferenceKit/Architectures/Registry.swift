@@ -25,6 +25,7 @@ enum Architectures {
         .vit, .deit, .dinov2, .dinov2WithRegisters, .dinov3, .beit, .data2vecVision, .vitMAE,
         .vitMSN, .timmViT,
         .clip, .clipTexts, .clipPictures, .siglip, .siglipTexts, .siglipPictures,
+        .yolos, .detr, .tableTransformer,
     ]
 
     /// The ways of packing weights in safetensors that run.

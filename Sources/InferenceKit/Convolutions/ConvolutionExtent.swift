@@ -13,6 +13,9 @@ struct ConvolutionExtent: Sendable, Hashable {
     /// Places of the smallest plane; 0 where the picture is too small for a window.
     var places = Int.max
 
+    /// The plane that the blocks make last.
+    private(set) var map = ConvolutionNet.Plane(height: 0, width: 0, channels: 0)
+
     /// What a block is given, what it makes and what goes around it.
     static let planes = 4
 
@@ -24,6 +27,7 @@ struct ConvolutionExtent: Sendable, Hashable {
             if let around = block.around { _ = walk(around, plane) }
             plane = walk(block.layers, plane)
         }
+        map = plane
         let mean = ConvolutionNet.Plane(height: 1, width: 1, channels: plane.channels)
         note(mean)
         let features = walk(net.pooled, mean)

@@ -6,10 +6,13 @@ extension Settings {
     ///
     /// - Parameters:
     ///   - size: `image_size` where the file says nothing, in pixels,
+    ///   - width: of pictures that are not square,
     ///   - patch: and `patch_size`.
     /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other.
-    mutating func pixels(size: Int, patch: Int) throws(AIError) -> ModelDescription.Pixels {
-        let (height, width) = try sides("image_size") ?? (size, size)
+    mutating func pixels(
+        size: Int, width: Int? = nil, patch: Int
+    ) throws(AIError) -> ModelDescription.Pixels {
+        let (height, width) = try sides("image_size") ?? (size, width ?? size)
         let (down, across) = try sides("patch_size") ?? (patch, patch)
         guard down == across else { throw .malformed(path, "patch_size is \(down) by \(across), not a square") }
         guard height >= down, width >= down else {
