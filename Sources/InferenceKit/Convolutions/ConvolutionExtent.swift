@@ -15,6 +15,9 @@ struct ConvolutionExtent: Sendable, Hashable {
     /// Places of the smallest plane; 0 where the picture is too small for a window.
     var places = Int.max
 
+    /// The plane that the blocks make last.
+    private(set) var map = ConvolutionNet.Plane(height: 0, width: 0, channels: 0)
+
     /// What a block is given, what it makes and what goes around it.
     static let planes = 4
 
@@ -23,6 +26,7 @@ struct ConvolutionExtent: Sendable, Hashable {
         var plane = ConvolutionNet.Plane(height: height, width: width, channels: 3)
         note(plane)
         plane = walk(net.blocks, plane)
+        map = plane
         let mean = ConvolutionNet.Plane(height: 1, width: 1, channels: plane.channels)
         note(mean)
         let features = walk(net.pooled, mean)

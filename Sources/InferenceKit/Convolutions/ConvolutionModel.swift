@@ -33,10 +33,11 @@ struct ConvolutionModel: Sendable {
 
     /// Reads the tensors, which are not needed after this.
     ///
+    /// - Parameter isWhole: whether the files have nothing else.
     /// - Throws: ``ErrorCode/malformedModel`` for a tensor that is missing or has another shape,
     ///   ``ErrorCode/unsupportedModel`` for one that is not of this net or has a type without kernels.
-    init(_ net: ConvolutionNet, _ source: TensorSource) throws(AIError) {
-        try net.checkBeside(source.list.names, source.path)
+    init(_ net: ConvolutionNet, _ source: TensorSource, isWhole: Bool = true) throws(AIError) {
+        if isWhole { try net.checkBeside(source.list.names, source.path) }
         self.net = net
         blocks = try Self.blocks(net.blocks, net, source)
         pooled = try Self.steps(net.pooled, net, source)
@@ -102,16 +103,38 @@ struct ConvolutionModel: Sendable {
     ///   - classifies: whether outputs are wanted, if there is a classifier.
     /// - Precondition: the scratch memory has room for it.
     func run(_ pixels: [Float], height: Int, width: Int, classifies: Bool, _ space: ConvolutionSpace) -> [Float] {
-        space.clear()
-        var plane = space.plane(.init(height: height, width: width, channels: 3))
-        pixels.withUnsafeBufferPointer { plane.start.update(from: $0.baseAddress!, count: plane.size.count) }
-        for block in blocks { plane = Self.apply(block, to: plane, space) }
+        var plane = self.plane(pixels, height: height, width: width, space)
         let mean = space.plane(.init(height: 1, width: 1, channels: plane.size.channels))
         Self.mean(plane, into: mean.start, space.team)
         space.give(back: plane)
         plane = Self.apply(pooled, to: mean, keepsFirst: false, space)
         if classifies, let classifier { plane = classifier.apply(plane, space) }
         return Array(UnsafeBufferPointer(start: plane.start, count: plane.size.count))
+    }
+
+    /// What a transformer reads of a picture: the numbers of each place of the last plane, row by row.
+    ///
+    /// - Precondition: the scratch memory has room for it.
+    func map(
+        _ pixels: [Float], height: Int, width: Int, _ space: ConvolutionSpace
+    ) -> (size: ConvolutionNet.Plane, places: [[Float]]) {
+        let plane = plane(pixels, height: height, width: width, space)
+        let channels = plane.size.channels
+        return (
+            plane.size,
+            (0..<plane.size.places).map { place in
+                Array(UnsafeBufferPointer(start: plane.start + place * channels, count: channels))
+            }
+        )
+    }
+
+    /// The last plane of a picture.
+    private func plane(_ pixels: [Float], height: Int, width: Int, _ space: ConvolutionSpace) -> ConvolutionPlane {
+        space.clear()
+        var plane = space.plane(.init(height: height, width: width, channels: 3))
+        pixels.withUnsafeBufferPointer { plane.start.update(from: $0.baseAddress!, count: plane.size.count) }
+        for block in blocks { plane = Self.apply(block, to: plane, space) }
+        return plane
     }
 
     static func apply(_ block: Block, to plane: ConvolutionPlane, _ space: ConvolutionSpace) -> ConvolutionPlane {
@@ -135,7 +158,6 @@ struct ConvolutionModel: Sendable {
         return sum
     }
 
-    /// - Parameter keepsFirst: whether the plane is read again after this.
     /// The channels of one plane, then those of another.
     private static func join(
         _ first: ConvolutionPlane, _ second: ConvolutionPlane, _ space: ConvolutionSpace

@@ -147,11 +147,13 @@ struct EncoderRun {
             let (text, start) = (texts[index], step.count)
             cache.keys.truncate(to: 0, keepsPages: true)
             cache.states?.truncate(to: 0)
-            cache.keys.source = text.source.isEmpty ? nil : SourceText(text.source)
+            // A picture that is answered is that of the source.
+            let picture = text.source.isEmpty ? text.picture : nil
+            cache.keys.source = text.source.isEmpty ? nil : SourceText(text.source, picture: text.picture)
             for (position, input) in text.rows.enumerated() {
                 step.append(
                     StepRow(
-                        cache: cache.keys, position: position, input: input, picture: text.picture,
+                        cache: cache.keys, position: position, input: input, picture: picture,
                         length: text.seen,
                         states: cache.states))
             }

@@ -111,8 +111,11 @@ struct ResNetPlan: Sendable {
 
     // MARK: Blocks
 
+    /// ResNet-50.
+    static let usual = plan(true, [3, 4, 6, 3])
+
     /// The net without its classifier.
-    fileprivate var net: ConvolutionNet {
+    var net: ConvolutionNet {
         var layers: [ConvolutionNet.Layer]
         var inputs = 64
         if let (first, width) = stem {
@@ -177,7 +180,7 @@ struct ResNetPlan: Sendable {
 
 extension Settings {
     /// https://github.com/huggingface/transformers/blob/main/src/transformers/models/resnet/modeling_resnet.py
-    fileprivate mutating func resNet() throws(AIError) -> ConvolutionNet {
+    mutating func resNet() throws(AIError) -> ConvolutionNet {
         let depths = try depths("depths", usual: [3, 4, 6, 3])
         let sizes = try stages("hidden_sizes", usual: [256, 512, 1024, 2048], count: depths.count)
         let kind = text("layer_type") ?? "bottleneck"
