@@ -174,6 +174,7 @@ struct ConvolutionModel: Sendable {
         return joined
     }
 
+    /// - Parameter keepsFirst: whether the plane is read again after this.
     private static func apply(
         _ steps: [Step], to first: ConvolutionPlane, keepsFirst: Bool, _ space: ConvolutionSpace
     ) -> ConvolutionPlane {
