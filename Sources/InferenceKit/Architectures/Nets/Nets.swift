@@ -6,6 +6,7 @@ enum Nets {
     static let all: [NetFamily] = [
         .mobileNetV3, .resNet, .resNetOfTransformers, .efficientNet, .mobileNetV2, .convNeXt, .convNeXtOfTransformers,
         .convNeXt2OfTransformers, .dinov3ConvNeXt, .mobileViT, .mobileViTOfTransformers,
+        .mobileNet1OfTransformers, .mobileNet2OfTransformers, .efficientNetOfTransformers,
     ]
 
     /// The family of a configuration; nil if there is none for it.
