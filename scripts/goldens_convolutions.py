@@ -179,6 +179,30 @@ def swapped(*names):
     return change
 
 
+def symmetric_later(model):
+    """The same padding, as much before as behind, where the configuration is read at every step."""
+    model.config.tf_padding = False
+    for module in model.modules():
+        if isinstance(module, torch.nn.Conv2d):
+            module.padding = tuple(side // 2 for side in module.kernel_size)
+
+
+def no_residuals(model):
+    found = 0
+    for module in model.modules():
+        for part in ("use_residual", "apply_dropout"):
+            if getattr(module, part, False):
+                setattr(module, part, False)
+                found += 1
+    assert found
+
+
+def even_padding(model):
+    for module in model.modules():
+        if isinstance(module, torch.nn.ZeroPad2d):
+            module.padding = tuple(max(module.padding) for _ in module.padding)
+
+
 @dataclass
 class Net:
     #: timm's name, or transformers' class without its end.
@@ -254,6 +278,25 @@ NETS = {
     "mobilevit-resized": Net("MobileViT", dict(
         hidden_sizes=[8, 12, 16], neck_hidden_sizes=[8, 8, 8, 8, 12, 12, 16], expand_ratio=2.0, qkv_bias=False, mlp_ratio=1.5,
         conv_kernel_size=5, patch_size=3, hidden_act="gelu"), size=(70, 90), without=BATCH | {"keys": parameters("key.weight")}),
+    "mobilenet-v1": Net("MobileNetV1", dict(depth_multiplier=0.03), size=(70, 90), without=BATCH | {
+        "epsilon": norms("eps", 0.1), "six": replaced("ReLU6", torch.nn.SiLU), "padding": symmetric_later,
+    }),
+    "mobilenet-v2": Net("MobileNetV2", dict(
+        depth_multiplier=0.05, finegrained_output=False, expand_ratio=2.0, first_layer_is_expansion=False), size=(70, 90),
+        without=BATCH | {
+            "epsilon": norms("eps", 0.1), "six": replaced("ReLU6", torch.nn.SiLU), "padding": symmetric_later,
+            "shortcuts": no_residuals,
+        }),
+    "mobilenet-v2-even": Net("MobileNetV2", dict(
+        depth_multiplier=0.05, depth_divisible_by=4, min_depth=12, expand_ratio=2.0, tf_padding=False, hidden_act="sigmoid",
+        finegrained_output=False), size=(70, 90), without=BATCH | {"shortcuts": no_residuals}),
+    "efficientnet-keras": Net("EfficientNet", dict(
+        width_coefficient=0.25, depth_coefficient=0.8, hidden_dim=320, kernel_sizes=[3, 5, 3, 5], in_channels=[32, 16, 24, 48],
+        out_channels=[16, 24, 48, 48], strides=[1, 2, 2, 2], num_block_repeats=[1, 2, 2, 1], expand_ratios=[1, 6, 4, 2],
+        depthwise_padding=[5], depth_divisor=4), size=(70, 90), without=BATCH | {
+            "epsilon": norms("eps", 0.1), "squeezing": replaced("EfficientNetSqueezeExciteLayer", Same),
+            "SiLU": replaced("SiLU", torch.nn.ReLU), "even padding": even_padding, "shortcuts": no_residuals,
+        }),
     "dinov3-convnext": Net("DINOv3ConvNext", dict(
         hidden_sizes=[8, 16, 24], depths=[1, 2, 1], layer_norm_eps=0.001), size=(50, 70), is_bare=True,
         without=LAYERS | {"factors": filled("gamma", 1)}),

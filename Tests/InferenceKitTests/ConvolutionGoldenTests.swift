@@ -10,7 +10,8 @@ import Testing
 @Suite struct ConvolutionGoldenTests {
     static let names = [
         "convnext", "convnext-first", "convnext-hidden", "convnext-tiered", "convnext-timm", "convnextv2",
-        "convnextv2-timm", "dinov3-convnext", "efficientnet", "efficientnet-same", "mobilenetv3", "mobilevit", "mobilevit-resized", "resnet", "resnet-basic", "resnet-deep", "resnet-early",
+        "convnextv2-timm", "dinov3-convnext", "efficientnet", "efficientnet-keras", "efficientnet-same", "mobilenet-v1",
+        "mobilenet-v2", "mobilenet-v2-even", "mobilenetv3", "mobilevit", "mobilevit-resized", "resnet", "resnet-basic", "resnet-deep", "resnet-early",
         "resnet-timm", "resnext",
     ]
 
@@ -149,6 +150,13 @@ import Testing
         ("mobilevit", "neck_hidden_sizes", .array([8, 8]), "neck_hidden_sizes is not a list of sizes of stages"),
         ("mobilevit", "expand_ratio", .double(1e9), "expand_ratio or mlp_ratio is above 64"),
         ("mobilevit", "conv_kernel_size", 2, "conv_kernel_size 2"),
+        ("mobilenet-v2", "output_stride", 16, "output_stride 16"),
+        ("mobilenet-v2", "depth_multiplier", 0, "depth_multiplier is not a number above 0"),
+        ("mobilenet-v1", "depth_multiplier", 65, "depth_multiplier is 65"),
+        ("efficientnet-keras", "pooling_type", "max", "pooling_type max"),
+        ("efficientnet-keras", "strides", .array([1, 2]), "strides is not a list of sizes of stages"),
+        ("efficientnet-keras", "hidden_dim", 1280, "hidden_dim is 1280; the last plane has 320 channels"),
+        ("efficientnet-keras", "num_block_repeats", .array([1, 2, 2, 100_000]), "more than 10000 blocks"),
         ("convnext-timm", "architecture", "convnext_atto_rms", "architecture convnext_atto_rms"),
     ])
     func settingsAreChecked(name: String, key: String, value: JSON, message: String) async throws {
@@ -256,6 +264,7 @@ extension ConvolutionNet.Convolution {
             case .even(let around): "\(around)"
             // With a stride of 1 both sides get as much.
             case .same: window.stride > 1 ? "same" : "\(window.side / 2)"
+            case .uneven(let before, let behind): "\(before)-\(behind)"
             }
         let sizes = shape.map(String.init).joined(separator: " ")
         lines.append("\(name) \(sizes) s\(window.stride) p\(padding) g\(groups) b\(hasBias ? 1 : 0)")

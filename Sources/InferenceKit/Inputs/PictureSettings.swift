@@ -32,6 +32,7 @@ struct PictureSettings: SettingValues {
         case .plain, .floats: []
         case .convNext: ["crop_pct"]
         case .mobileViT: ["do_flip_channel_order", "do_flip_channels"]
+        case .efficientNet: ["rescale_offset", "include_top"]
         case .dpt: ["keep_aspect_ratio", "ensure_multiple_of", "do_pad", "size_divisor"]
         case .detr, .yolos: ["do_pad", "pad_and_return_pixel_mask", "pad_size"]
         case .patches: ["patch_size", "max_num_patches"]
@@ -159,6 +160,7 @@ struct PictureSettings: SettingValues {
         case .plain: break
         case .convNext: try readConvNext(&processor)
         case .mobileViT: processor.isBlueFirst = flag("do_flip_channel_order") ?? flag("do_flip_channels") ?? true
+        case .efficientNet: readEfficientNet(&processor)
         case .dpt:
             if case .exact(let height, let width) = processor.size {
                 processor.size = .multiples(
@@ -200,6 +202,17 @@ struct PictureSettings: SettingValues {
             guard processor.crop == nil else { throw refusal("do_center_crop") }
         case .timm: throw .malformed(path, "its pretrained_cfg is missing")
         }
+    }
+
+    /// What is less one and divided again is so after the rest.
+    private func readEfficientNet(_ processor: inout PictureProcessor) {
+        if flag("rescale_offset") ?? false, flag("do_rescale") ?? true {
+            processor.means = processor.means.map { $0 + 1 }
+        }
+        guard flag("include_top") ?? true else { return }
+        let deviations = colors("image_std") ?? PictureFamily.half
+        processor.deviations = zip(processor.deviations, deviations).map { $0 * $1 }
+        if processor.deviations.contains(where: { Float($0) <= 0 }) { note("image_std is not above 0") }
     }
 
     private func readConvNext(_ processor: inout PictureProcessor) throws(AIError) {

@@ -14,13 +14,17 @@ extension ConvolutionNet.Window {
     /// The window's places along a side of a plane, and how many are added before it.
     func places(along size: Int) -> (count: Int, before: Int) {
         switch padding {
-        case .even(let around):
-            let all = size + 2 * around
-            return (all < side ? 0 : (all - side) / stride + 1, around)
+        case .even(let around): return places(along: size, around, around)
+        case .uneven(let before, let behind): return places(along: size, before, behind)
         case .same:
             let count = (size + stride - 1) / stride
             return (count, max(0, (count - 1) * stride + side - size) / 2)
         }
+    }
+
+    private func places(along size: Int, _ before: Int, _ behind: Int) -> (count: Int, before: Int) {
+        let all = size + before + behind
+        return (all < side ? 0 : (all - side) / stride + 1, before)
     }
 
     /// The plane that is made of one.

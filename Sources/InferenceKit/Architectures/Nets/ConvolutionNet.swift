@@ -9,6 +9,8 @@ struct ConvolutionNet: Sendable, Hashable {
     enum Padding: Sendable, Hashable {
         /// So many places on all sides.
         case even(Int)
+        /// So many places at the left and at the top, and so many at the right and at the bottom.
+        case uneven(before: Int, behind: Int)
         /// As few as give an output for each whole or begun stride; of an odd number one more at the right and at the bottom:
         /// TensorFlow's SAME. https://www.tensorflow.org/api_docs/python/tf/nn#notes_on_padding_2
         case same
