@@ -75,11 +75,11 @@ import Testing
     private func net(named name: String) throws -> ConvolutionNet {
         let json: JSON = .object(["architecture": .string(name), "pretrained_cfg": .object([:])])
         let configuration = try ModelConfiguration(json, path: "config.json")
-        return try #require(Nets.of(configuration)).describe(configuration, stored: nil).net
+        return try #require(Nets.of(configuration)?.describe(configuration, stored: nil).net.convolutions)
     }
 
     /// FNV-1a.
-    private static func digest(_ lines: [String]) -> String {
+    static func digest(_ lines: [String]) -> String {
         var value: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in lines.joined(separator: "\n").utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
         let digits = String(value, radix: 16)
@@ -105,7 +105,8 @@ import Testing
     /// What is counted before is what is read and made.
     @Test(arguments: names) func theEstimateIsWhatIsAllocated(name: String) throws {
         let reading = try FolderReading(Fixtures.path("micro/\(name)"))
-        let (net, weights) = try #require(try reading.runnableNet())
+        let (found, weights) = try #require(try reading.runnableNet())
+        let net = try #require(found.convolutions)
         let use = try #require(reading.memory.use(context: 1, format: .f16))
         let model = try ConvolutionModel(net, try TensorSource(weights, nil))
         #expect(use.weights == model.weightsBytes && use.cache == 0 && use.states == 0)
@@ -192,11 +193,17 @@ import Testing
     }
 }
 
+<<<<<<< ours
 extension PictureModel {
     /// What the net gives: of a classifier the numbers of its labels.
     fileprivate func vectors(_ pictures: [Picture]) async throws -> [[Float]] {
         task == .imageClassification ? try await outputs(pictures) : try await embed(pictures).map(\.vector)
     }
+=======
+extension PictureNet {
+    /// nil for another kind of net.
+    var convolutions: ConvolutionNet? { if case .convolutions(let net) = self { net } else { nil } }
+>>>>>>> theirs
 }
 
 extension ConvolutionNet {
