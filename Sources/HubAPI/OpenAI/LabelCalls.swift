@@ -50,7 +50,7 @@ struct LabelCalls: Sendable {
                     var found: [JSON] = []
                     for (number, input) in asked.inputs.enumerated() {
                         let labels = try await model.labels(of: input, tried: asked.tried)
-                        let names = try asked.tried?.names ?? Self.names(model, input)
+                        let names = if let tried = asked.tried { tried.names } else { try Self.names(model, input) }
                         found.append(Self.entry(number, labels, names, asked.most))
                     }
                     return found
