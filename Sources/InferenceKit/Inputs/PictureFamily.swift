@@ -13,6 +13,8 @@ struct PictureFamily: Sendable {
         case dpt
         /// The shorter side between two lengths, padding.
         case detr
+        /// The same, in whole squares.
+        case yolos
         /// Patches of a fixed number.
         case patches
         case floats
@@ -70,6 +72,11 @@ struct PictureFamily: Sendable {
             kind: .mobileViT, size: .shortest(224), filter: .bilinear, isNumberSquare: false, crop: middle(256),
             normalizes: false),
         "DPT": PictureFamily(kind: .dpt, size: square(384)),
+        "Yolos": {
+            var yolos = detr
+            yolos.kind = .yolos
+            return yolos
+        }(),
         "Detr": detr, "ConditionalDetr": detr, "DeformableDetr": detr, "GroundingDino": detr,
         "RTDetr": PictureFamily(
             kind: .detr, size: square(640), filter: .bilinear, isNumberSquare: false, normalizes: false,
@@ -91,7 +98,7 @@ struct PictureFamily: Sendable {
         "convnextv2": "ConvNext", "resnet": "ConvNext", "regnet": "ConvNext", "mobilevit": "MobileViT",
         "mobilevitv2": "MobileViT", "mobilenet_v1": "MobileNetV1", "mobilenet_v2": "MobileNetV2",
         "segformer": "Segformer", "rt_detr": "RTDetr", "rt_detr_v2": "RTDetr", "detr": "Detr",
-        "table-transformer": "Detr", "grounding-dino": "GroundingDino", "conditional_detr": "ConditionalDetr",
+        "table-transformer": "Detr", "yolos": "Yolos", "grounding-dino": "GroundingDino", "conditional_detr": "ConditionalDetr",
         "deformable_detr": "DeformableDetr", "dpt": "DPT", "depth_anything": "DPT", "owlvit": "OwlViT",
         "owlv2": "Owlv2", "blip": "Blip", "blip-2": "Blip", "pvt": "Pvt",
     ]

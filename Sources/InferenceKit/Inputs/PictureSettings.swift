@@ -33,7 +33,7 @@ struct PictureSettings: SettingValues {
         case .convNext: ["crop_pct"]
         case .mobileViT: ["do_flip_channel_order", "do_flip_channels"]
         case .dpt: ["keep_aspect_ratio", "ensure_multiple_of", "do_pad", "size_divisor"]
-        case .detr: ["do_pad", "pad_and_return_pixel_mask", "pad_size"]
+        case .detr, .yolos: ["do_pad", "pad_and_return_pixel_mask", "pad_size"]
         case .patches: ["patch_size", "max_num_patches"]
         case .owlv2: ["do_pad"]
         case .timm: ["pretrained_cfg", "architecture"]
@@ -168,7 +168,10 @@ struct PictureSettings: SettingValues {
                 throw refusal("size")
             }
             if flag("do_pad") ?? false { processor.padding = .around(multiple: count("size_divisor") ?? 1) }
-        case .detr:
+        case .detr, .yolos:
+            if kind == .yolos, case .between(let shortest, let longest) = processor.size {
+                processor.size = .wholeBetween(shortest: shortest, longest: longest, of: 16)
+            }
             // A picture alone is its batch's largest.
             guard flag("do_pad") ?? flag("pad_and_return_pixel_mask") ?? true, has("pad_size") else { return }
             guard case .exact(let height, let width) = try size("pad_size", .unchanged, isNumberSquare: true) else {

@@ -22,6 +22,8 @@ struct LoadedModel: Sendable {
     /// How texts become vectors; nil for a model that does not embed.
     let sentences: SentenceModules?
     let sentenceLayers: SentenceLayers?
+    /// How texts are compared by a vector of each token; nil for another model.
+    let interaction: InteractionTokens?
     /// In whose place words are found; nil for a model for another task.
     let mask: MaskToken?
     /// How a reranker's output becomes a score; nil for another model.
@@ -50,6 +52,7 @@ struct LoadedModel: Sendable {
         let sentences = try reading.sentences()
         var d = runnable.description
         if sentences != nil { d = d.headless() }
+        if sentences?.interaction != nil { d.task = .ranking }
         // By itself, the side of texts makes vectors of them.
         if d.tower != nil { d.task = .embedding }
         let context = try Self.context(d, options)
@@ -68,7 +71,12 @@ struct LoadedModel: Sendable {
         configuration = runnable.configuration
         let folder = configuration.isGGUF ? nil : reading.folder
         mask = d.task == .fillMask ? try MaskToken(folder: folder, tokenizer) : nil
-        rankScores = d.task == .ranking ? try LabelScores(reranker: configuration, folder: folder) : nil
+        interaction = try sentences?.interaction.map { settings throws(AIError) in
+            try InteractionTokens(settings, tokenizer, ends: tokenizer.ends, folder: reading.folder)
+        }
+        rankScores =
+            d.task == .ranking && interaction == nil
+            ? try LabelScores(reranker: configuration, folder: folder) : nil
         let generation = try GenerationConfiguration.read(folder: reading.folder)
         eosIDs = tokenizer.ends.union(generation?.eosIDs ?? configuration.eosIDs)
         answerStart = try Self.answerStart(d, configuration, generation)

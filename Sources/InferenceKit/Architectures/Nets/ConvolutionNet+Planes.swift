@@ -38,14 +38,24 @@ extension ConvolutionNet.Layer {
         case .convolution(let convolution): convolution.plane(of: plane)
         case .largest(let window), .mean(let window): window.plane(of: plane)
         case .squeeze, .norm, .response: plane
+        case .attention(let attention): plane.with(channels: attention.channels)
+        case .squares: plane.with(channels: ConvolutionNet.channels(after: [self], of: plane.channels))
         }
+    }
+}
+
+extension ConvolutionNet.Plane {
+    func with(channels: Int) -> ConvolutionNet.Plane { .init(height: height, width: width, channels: channels) }
+
+    /// The smallest plane of whole squares that is not smaller.
+    func whole(_ side: Int) -> ConvolutionNet.Plane {
+        func whole(_ size: Int) -> Int { (size + side - 1) / side * side }
+        return .init(height: whole(height), width: whole(width), channels: channels)
     }
 }
 
 extension ConvolutionNet.Convolution {
     func plane(of plane: ConvolutionNet.Plane) -> ConvolutionNet.Plane {
-        var made = window.plane(of: plane)
-        made.channels = outputs
-        return made
+        window.plane(of: plane).with(channels: outputs)
     }
 }

@@ -1,10 +1,12 @@
 import HubCore
 import ModelFormats
 
-/// Every family of convolutional nets that runs.
+/// Every family of nets that runs.
 enum Nets {
     static let all: [NetFamily] = [
-        .mobileNetV3, .resNet, .resNetOfTransformers, .efficientNet, .mobileNetV2,
+        .mobileNetV3, .resNet, .resNetOfTransformers, .efficientNet, .mobileNetV2, .convNeXt, .convNeXtOfTransformers,
+        .convNeXt2OfTransformers, .dinov3ConvNeXt, .mobileViT, .mobileViTOfTransformers, .swin, .swin2, .swinOfTimm,
+        .swin2OfTimm,
     ]
 
     /// The family of a configuration; nil if there is none for it.
