@@ -111,7 +111,8 @@ import Testing
     }
 
     @Test func labelsAndRankings() async throws {
-        let server = try await start()
+        // More than the text side of CLIP takes, which has its own limit then.
+        let server = try await start("--context", "256")
         let file = try Fixtures.path("pictures/444.jpg")
         let told = try await server.stage.run("classify", "org/vit", "--attach", file, "--exact", "--json")
             .document()
