@@ -40,12 +40,14 @@ extension FuzzDoor {
             environment: HubEnvironment(["HOME": cache.path, "HUB_HOME": cache("state")]),
             cacheDirectory: cache.path,
             configuration: .default, isOffline: true, opensCatalog: false)
+        var options = ModelOptions(threads: 1, context: 96)
+        options.isShared = true
         let shelf = Shelf(workspace, allowed: nil) { try ModelReference(parsing: $0) }
         keptCache.withLock { $0 = cache }
         return try APIRoom(
             shelf,
             .init(
-                access: APIAccess(keys: nil), options: ModelOptions(threads: 1, context: 96),
+                access: APIAccess(keys: nil), options: options,
                 idle: KeepAlive(seconds: nil), parallel: 8, queue: 8),
             metrics: ServerMetrics())
     }

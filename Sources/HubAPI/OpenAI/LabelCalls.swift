@@ -12,14 +12,17 @@ struct LabelCalls: Sendable {
         var inputs: [ModelInput]
         /// Labels of the request's own; nil for the model's.
         var tried: LabelTrial?
-        /// How many labels of an input are answered.
+        /// How many labels or objects of an input are answered.
         var most: Int
+        /// The scores of objects are above it; nil for the usual one.
+        var threshold: Double?
         var keepAlive: KeepAlive?
 
         init(_ fields: Fields) throws(APIFault) {
             model = try fields.model()
             inputs = try ModelInput.inputs(fields, "input")
             most = try fields.int("top_n", from: 1) ?? .max
+            threshold = try fields.number("threshold", in: 0...1)
             keepAlive = try fields.keepAlive()
             let template = try fields.string("label_template")
             if let labels = try fields.strings("labels") {
@@ -38,7 +41,8 @@ struct LabelCalls: Sendable {
     }
 
     /// `/classify` and `/v1/classify`: an entry has what vLLM's clients read (`label`, `probs`, `num_classes`), and what
-    /// Jina's do (`prediction`, `score`, `predictions`). `labels` tries labels of one's own.
+    /// Jina's do (`prediction`, `score`, `predictions`). `labels` tries labels of one's own. Of a model that finds objects
+    /// an entry has these.
     func classify(_ request: HTTPRequest) throws(APIFault) -> HTTPResponse {
         let asked = try Asked(try Fields(request))
         return try Whole.answer(for: request) {
@@ -49,9 +53,7 @@ struct LabelCalls: Sendable {
                 ) { model in
                     var found: [JSON] = []
                     for (number, input) in asked.inputs.enumerated() {
-                        let labels = try await model.labels(of: input, tried: asked.tried)
-                        let names = try asked.tried?.names ?? Self.names(model, input)
-                        found.append(Self.entry(number, labels, names, asked.most))
+                        found.append(try await Self.entry(number, input, asked, model))
                     }
                     return found
                 }
@@ -62,6 +64,24 @@ struct LabelCalls: Sendable {
                     "created": .int(Int64(Timestamp.now)), "model": .string(asked.model), "data": .array(found),
                 ]))
         }
+    }
+
+    private static func entry(
+        _ number: Int, _ input: ModelInput, _ asked: Asked, _ model: OpenModel
+    ) async throws -> JSON {
+        if case .picture(let sent) = input, asked.tried == nil, model.findsObjects {
+            let objects = try await model.objects(in: sent, threshold: asked.threshold)
+            return .object([
+                "object": "detection", "index": .int(Int64(number)),
+                "objects": .array(objects.prefix(asked.most).map(\.json)),
+            ])
+        }
+        guard asked.threshold == nil else {
+            throw APIFault.invalid("'threshold' is for models that find objects", param: "threshold")
+        }
+        let labels = try await model.labels(of: input, tried: asked.tried)
+        let names = if let tried = asked.tried { tried.names } else { try names(model, input) }
+        return entry(number, labels, names, asked.most)
     }
 
     /// The model's labels in the order of its outputs.
@@ -85,6 +105,16 @@ struct LabelCalls: Sendable {
                         "label": .string(label.label), "score": .double(label.score), "logit": .double(label.logit),
                     ])
                 }),
+        ])
+    }
+}
+
+extension FoundObject {
+    /// As `hub try --json` has it: the box in pixels of the picture as it is shown, left, top, right, bottom.
+    fileprivate var json: JSON {
+        .object([
+            "label": .string(label), "score": .double(score),
+            "box": .array([box.left, box.top, box.right, box.bottom].map { .double($0) }),
         ])
     }
 }

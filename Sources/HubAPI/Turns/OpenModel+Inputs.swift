@@ -35,6 +35,18 @@ extension OpenModel {
         return results
     }
 
+    /// Whether it finds objects in pictures.
+    var findsObjects: Bool { (try? pictures)?.task == .objectDetection }
+
+    /// The objects in a picture, the surest first.
+    ///
+    /// - Parameter threshold: their scores are above it; nil for the usual one.
+    /// - Throws: 400 for a model that finds none, or for a picture that cannot be read.
+    func objects(in sent: SentPicture, threshold: Double?) async throws -> [FoundObject] {
+        try await pictures.objects(
+            try await sent.decoded(), threshold: threshold ?? PictureModel.objectThreshold)
+    }
+
     /// The labels of a text or of a picture, the likeliest first.
     ///
     /// - Parameter tried: labels of the request's own; nil for the model's.

@@ -1,4 +1,5 @@
 import HubCore
+import HubServer
 import InferenceKit
 
 /// Models of pictures: labels, the order by a text, vectors. The script asks the API.

@@ -104,7 +104,7 @@ struct LoadedModel: Sendable {
     /// 4,096 positions unless more are requested: the cache of a long context can be larger than the weights.
     static func context(_ description: ModelDescription, _ options: ModelOptions) throws(AIError) -> Int {
         if case .filled(let count, _) = description.ending {
-            guard options.context ?? count == count else {
+            guard options.isShared || options.context ?? count == count else {
                 throw AIError(
                     .invalidInput,
                     "a context of \(options.context ?? 0) tokens is not possible: this model always reads \(count)")
@@ -112,6 +112,8 @@ struct LoadedModel: Sendable {
             return count
         }
         guard let asked = options.context else { return min(description.maxPositions, ModelOptions.defaultContext) }
+        // A server opens every model with one limit; those that take fewer positions have their own.
+        if options.isShared, asked > description.maxPositions { return description.maxPositions }
         guard (1...description.maxPositions).contains(asked) else {
             throw AIError(
                 .invalidInput,

@@ -1,4 +1,5 @@
 import HubCore
+import HubMedia
 import InferenceKit
 
 extension EmbedCommand {
@@ -86,8 +87,9 @@ extension EmbedCommand {
         let read = texts.isEmpty ? [] : try await model.embed(texts: texts, options: request.options)
         let (seen, changes) = try await TryCommand.vectors(
             of: files, first, model, index: request.index, place, context)
-        let vectors = try seen.map { try $0.vector.shortened(to: request.options.dimensions) }
-        return (texts + seen.map(\.file), read + vectors, changes)
+        let dimensions = request.options.dimensions
+        let vectors = try seen.map { try $0.vector.shortened(to: dimensions) }
+        return (texts + seen.map { $0.file }, read + vectors, changes)
     }
 
     private static func json(_ vectors: [EmbeddingResult], _ source: ModelSource) -> JSONObject {
