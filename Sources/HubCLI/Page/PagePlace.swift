@@ -57,6 +57,8 @@ struct PageView: Sendable {
     /// The place in the navigation.
     var section: PageSection?
     var modules: [String] = []
+    /// Whether the navigation stands above it: not before who reads it has signed in.
+    var hasPlaces = true
     var content: [HTML]
 }
 
