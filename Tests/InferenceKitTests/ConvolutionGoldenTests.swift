@@ -193,17 +193,16 @@ import Testing
     }
 }
 
-<<<<<<< ours
 extension PictureModel {
     /// What the net gives: of a classifier the numbers of its labels.
     fileprivate func vectors(_ pictures: [Picture]) async throws -> [[Float]] {
         task == .imageClassification ? try await outputs(pictures) : try await embed(pictures).map(\.vector)
     }
-=======
+}
+
 extension PictureNet {
     /// nil for another kind of net.
     var convolutions: ConvolutionNet? { if case .convolutions(let net) = self { net } else { nil } }
->>>>>>> theirs
 }
 
 extension ConvolutionNet {

@@ -59,6 +59,8 @@ struct PageView: Sendable {
     var modules: [String] = []
     /// Style sheets of its own.
     var styles: [String] = []
+    /// Whether the navigation stands above it: not before who reads it has signed in.
+    var hasPlaces = true
     var content: [HTML]
 }
 
