@@ -25,10 +25,13 @@ extension TryCommand {
         }
         guard !needsTexts || folder.readsTexts else { throw readsNoText(request, report) }
         if let tasks = request.tasks, !tasks.contains(.imageClassification) { throw sees(request, report) }
+        try await checkObjects(folder, request, report, context)
         let model = try await pictureModel(folder, request.options, target, context)
         report.opening = SmokeTest.openingChecks(model)
         context.output.document(report.json)
-        if let query = request.query {
+        if model.task == .objectDetection {
+            try await find(files, first, model, request, &report, context)
+        } else if let query = request.query {
             report.answer = (query, .ranking(try await rank(files, first, for: query, model, request, context)))
         } else {
             try await label(files, first, model, request, &report, context)
