@@ -9,7 +9,8 @@ import Testing
 @Suite struct DetectorGoldenTests {
     static let names = ["yolos", "yolos-plain", "detr", "detr-resnet", "table-transformer"]
 
-    private static func open(_ name: String, threads: Int? = nil, isExact: Bool = true) async throws -> PictureModel {
+    private static func open(_ name: String, threads: Int? = nil, isExact: Bool = true) async throws -> PictureModel
+    {
         try await PictureModel.open(
             folder: Fixtures.path("micro/\(name)"), options: ModelOptions(threads: threads, isExact: isExact))
     }
@@ -28,7 +29,8 @@ import Testing
             let picture = try Self.picture(entry)
             let outputs = try await model.outputs([picture])[0]
             let (logits, boxes) = (
-                entry["logits"]?.array?.compactMap(\.double) ?? [], entry["boxes"]?.array?.compactMap(\.double) ?? []
+                entry["logits"]?.array?.compactMap(\.double) ?? [],
+                entry["boxes"]?.array?.compactMap(\.double) ?? []
             )
             let queries = boxes.count / 4
             #expect(queries > 0 && outputs.count == logits.count + boxes.count)
@@ -66,7 +68,8 @@ import Testing
             TowerGoldenTests.picture(width: $0, height: $1)
         }
         let (one, three) = (
-            try await Self.open(name, threads: 1, isExact: false), try await Self.open(name, threads: 3, isExact: false)
+            try await Self.open(name, threads: 1, isExact: false),
+            try await Self.open(name, threads: 3, isExact: false)
         )
         var alone: [[Float]] = []
         for picture in pictures { alone += try await one.outputs([picture]) }
@@ -104,22 +107,26 @@ import Testing
         #expect(objects.code == .unsupportedModel && objects.message.contains("finds no objects"))
     }
 
-    @Test(arguments: [
-        ("yolos", "num_detection_tokens", 0 as JSON, "num_detection_tokens"),
-        ("yolos", "num_detection_tokens", 5, "has the shape"),
-        ("yolos", "image_size", .array([30, 48]), "image_size of whole squares"),
-        ("yolos", "num_channels", 1, "num_channels"), ("yolos", "hidden_act", "mish", "activation"),
-        ("yolos", "architectures", .array(["YolosModel"]), "YolosModel"),
-        ("detr", "dilation", true, "dilation"), ("detr", "backbone", "resnet50x", "backbone"),
-        ("detr", "position_embedding_type", "learned", "position_embedding_type"),
-        ("detr", "d_model", 30, "d_model"), ("detr", "num_queries", 9, "has the shape"),
-        ("detr", "architectures", .array(["DetrForSegmentation"]), "DetrForSegmentation"),
-        ("detr", "backbone_kwargs", .object(["out_indices": .array([1, 2, 3])]), "backbone_kwargs: out_indices"),
-        ("detr", "backbone_kwargs", .object(["drop": 1]), "backbone_kwargs: drop"),
-        ("detr", "backbone", "resnet18", "backbone.conv_encoder.model"),
-        ("detr-resnet", "backbone_config", .object(["model_type": "swin"]), "backbone_config: model_type"),
-        ("table-transformer", "activation_function", "mish", "activation"),
-    ] as [(String, String, JSON, String)])
+    @Test(
+        arguments: [
+            ("yolos", "num_detection_tokens", 0 as JSON, "num_detection_tokens"),
+            ("yolos", "num_detection_tokens", 5, "has the shape"),
+            ("yolos", "image_size", .array([30, 48]), "image_size of whole squares"),
+            ("yolos", "num_channels", 1, "num_channels"), ("yolos", "hidden_act", "mish", "activation"),
+            ("yolos", "architectures", .array(["YolosModel"]), "YolosModel"),
+            ("detr", "dilation", true, "dilation"), ("detr", "backbone", "resnet50x", "backbone"),
+            ("detr", "position_embedding_type", "learned", "position_embedding_type"),
+            ("detr", "d_model", 30, "d_model"), ("detr", "num_queries", 9, "has the shape"),
+            ("detr", "architectures", .array(["DetrForSegmentation"]), "DetrForSegmentation"),
+            (
+                "detr", "backbone_kwargs", .object(["out_indices": .array([1, 2, 3])]),
+                "backbone_kwargs: out_indices"
+            ),
+            ("detr", "backbone_kwargs", .object(["drop": 1]), "backbone_kwargs: drop"),
+            ("detr", "backbone", "resnet18", "backbone.conv_encoder.model"),
+            ("detr-resnet", "backbone_config", .object(["model_type": "swin"]), "backbone_config: model_type"),
+            ("table-transformer", "activation_function", "mish", "activation"),
+        ] as [(String, String, JSON, String)])
     func settingsAreChecked(name: String, key: String, value: JSON, message: String) async throws {
         let folder = try TemporaryFolder(linking: "micro/\(name)", except: ["config.json"])
         var config = try #require(try Fixtures.json("micro/\(name)/config.json").object)

@@ -42,7 +42,9 @@ extension Picture {
             taken.append(tag)
             tags.append((box, tag))
         }
-        for (box, tag) in tags.reversed() { canvas.write(box.text, in: tag, dot: dot, on: Palette.color(box.color)) }
+        for (box, tag) in tags.reversed() {
+            canvas.write(box.text, in: tag, dot: dot, on: Palette.color(box.color))
+        }
         return Picture(width: width, height: height, pixels: canvas.pixels)
     }
 }

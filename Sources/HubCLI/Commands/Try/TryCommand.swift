@@ -120,7 +120,8 @@ enum TryCommand {
             """,
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: GenerationFlags.all + [
-            system.flag, chat.flag, raw.minor.flag, logits.minor.flag, InputFlags.attach.flag, ImageCommand.output.flag,
+            system.flag, chat.flag, raw.minor.flag, logits.minor.flag, InputFlags.attach.flag,
+            ImageCommand.output.flag,
             SharedFlags.force.minor.flag, threshold.minor.flag, textPair.minor.flag,
             labels.minor.flag, labelTemplate.minor.flag, task.minor.flag, from.minor.flag, to.minor.flag,
             InputFlags.promptName.minor.flag,
