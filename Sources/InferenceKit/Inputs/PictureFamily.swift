@@ -102,7 +102,8 @@ struct PictureFamily: Sendable {
         "convnextv2": "ConvNext", "resnet": "ConvNext", "regnet": "ConvNext", "mobilevit": "MobileViT",
         "mobilevitv2": "MobileViT", "mobilenet_v1": "MobileNetV1", "mobilenet_v2": "MobileNetV2", "efficientnet": "EfficientNet",
         "segformer": "Segformer", "rt_detr": "RTDetr", "rt_detr_v2": "RTDetr", "detr": "Detr",
-        "table-transformer": "Detr", "yolos": "Yolos", "grounding-dino": "GroundingDino", "conditional_detr": "ConditionalDetr",
+        "table-transformer": "Detr", "yolos": "Yolos", "grounding-dino": "GroundingDino",
+        "conditional_detr": "ConditionalDetr",
         "deformable_detr": "DeformableDetr", "dpt": "DPT", "depth_anything": "DPT", "owlvit": "OwlViT",
         "owlv2": "Owlv2", "blip": "Blip", "blip-2": "Blip", "pvt": "Pvt",
     ]

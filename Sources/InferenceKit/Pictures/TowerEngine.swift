@@ -28,7 +28,9 @@ struct TowerEngine: ObjectEngine {
         guard let pixels = d.pixels else { throw .unsupported(reading.folder, "the model reads no pictures") }
         processor = try PictureProcessor(folder: reading.folder)
         // Boxes are shares of the picture, and not of what is added to it.
-        if d.detection != nil, processor.padding != nil { throw .unsupported(reading.folder, [.setting("pad_size")]) }
+        if d.detection != nil, processor.padding != nil {
+            throw .unsupported(reading.folder, [.setting("pad_size")])
+        }
         let rows = pixels.firstCount + (try Self.squares(processor, pixels, in: reading.folder))
         d.maxPositions = rows
         var whole = described
@@ -63,7 +65,8 @@ struct TowerEngine: ObjectEngine {
 
     func outputs(_ pictures: [Picture], isCancelled: () -> Bool) throws(AIError) -> [[Float]] {
         if computation.model.detection != nil {
-            return try objects(pictures, isCancelled: isCancelled).map { rows throws(AIError) in try rows.numbers() }
+            return try objects(pictures, isCancelled: isCancelled).map { rows throws(AIError) in try rows.numbers()
+            }
         }
         return try run(pictures, isCancelled) { run, inputs throws(AIError) in
             try run.outputs(inputs, isCancelled: isCancelled)
@@ -145,14 +148,16 @@ struct TowerEngine: ObjectEngine {
 }
 
 extension PictureProcessor {
-    /// The sides of what becomes of pictures of which no side is more than twice the other, and of those that become
-    /// largest.
+    /// The sides of what becomes of pictures of which no side is more than twice the other, those that become largest
+    /// among them.
     ///
     /// - Throws: what ``process(_:layout:)`` throws.
     var usualSides: [(height: Int, width: Int)] {
         get throws(AIError) {
             var pictures = [(512, 512), (512, 1024), (1024, 512)]
-            if let (shortest, longest) = size.edges { pictures += [(shortest, longest), (longest, shortest)] }
+            if let (shortest, longest) = size.edges, longest < 2 * shortest {
+                pictures += [(shortest, longest), (longest, shortest)]
+            }
             return try pictures.map { height, width throws(AIError) in try sides(height: height, width: width) }
         }
     }

@@ -30,10 +30,13 @@ extension TryCommand {
         }
         guard !needsTexts || folder.readsTexts else { throw readsNoText(request, report) }
         if let tasks = request.tasks, !tasks.contains(.imageClassification) { throw sees(request, report) }
+        try await checkObjects(folder, request, report, context)
         let model = try await pictureModel(folder, request.options, target, context)
         report.opening = SmokeTest.openingChecks(model)
         context.output.document(report.json)
-        if let query = request.query {
+        if model.task == .objectDetection {
+            try await find(files, first, model, request, &report, context)
+        } else if let query = request.query {
             let ranking = try await rank(files, first, for: query, model, request, target, &report, context)
             report.answer = (query, .ranking(ranking))
             report.ranksPictures = true

@@ -42,6 +42,11 @@ extension TryCommand {
         var attach: [String]
         /// Where vectors of pictures are kept; nil for nowhere.
         var index: String?
+        /// The score above which objects are shown; nil for the usual one.
+        var threshold: Double?
+        /// Where a picture with what was found goes, and whether it may replace another file.
+        var output: String?
+        var force: Bool
         /// The file of a series to forecast, its column, and the number of values; nil for what is usual.
         var series: String?
         var column: String?
@@ -98,6 +103,9 @@ extension TryCommand {
             labelTemplate = arguments[TryCommand.labelTemplate]
             attach = arguments.all(InputFlags.attach)
             index = arguments[InputFlags.index]
+            threshold = arguments[TryCommand.threshold]
+            output = arguments[ImageCommand.output]
+            force = arguments[SharedFlags.force]
             series = arguments[TryCommand.series]
             column = arguments[TryCommand.column]
             horizon = arguments[TryCommand.horizon]
@@ -125,6 +133,7 @@ extension TryCommand {
         /// - Throws: ``ErrorCode/invalidInput`` for a flag that lacks what it is about.
         func validate() throws(AIError) {
             try checkTexts()
+            try checkObjects()
             try checkSeries()
             try checkTask()
             try checkPrompt()
@@ -187,6 +196,26 @@ extension TryCommand {
             }
         }
 
+        /// What is asked of objects in a picture.
+        private func checkObjects() throws(AIError) {
+            for (isGiven, flag) in [(threshold != nil, "threshold"), (output != nil, "output"), (force, "force")]
+            where isGiven && attach.isEmpty {
+                throw AIError(.invalidInput, "--\(flag) needs a picture, by --attach FILE")
+            }
+            guard let output else {
+                if force { throw AIError(.invalidInput, "--force needs -o FILE") }
+                return
+            }
+            guard attach.count == 1 else {
+                throw AIError(.invalidInput, "-o takes one picture, and there are \(attach.count)")
+            }
+            guard output.lowercased().hasSuffix(".png") else {
+                throw AIError(
+                    .invalidInput, "\(output.printable) does not end in .png",
+                    advice: "a picture with what was found on it is written as PNG: -o found.png")
+            }
+        }
+
         private func checkSeries() throws(AIError) {
             if !attach.isEmpty, prompt != nil {
                 // A name with a typo is to be corrected first.
@@ -216,7 +245,11 @@ extension TryCommand {
                 (!labels.isEmpty, "labels", [.classification, .zeroShotImages]),
                 (textPair != nil, "text-pair", [.classification]), (chat, "chat", [.textGeneration]),
                 (series != nil, "series", [.forecasting]),
-                (!attach.isEmpty, "attach", [.imageClassification, .imageEmbedding, .zeroShotImages]),
+                (
+                    !attach.isEmpty, "attach",
+                    [.imageClassification, .imageEmbedding, .zeroShotImages, .objectDetection]
+                ),
+                (threshold != nil, "threshold", [.objectDetection]), (output != nil, "output", [.objectDetection]),
             ]
             for other in others where other.isGiven && !other.tasks.contains(task) {
                 throw AIError(.invalidInput, "--\(other.flag) has no meaning with --task \(task.rawValue)")

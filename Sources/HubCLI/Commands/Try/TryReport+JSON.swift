@@ -32,8 +32,13 @@ extension TryReport {
                 : .array(similar.map { .object(["text": .string($0.text), "cosine": .double($0.cosine)]) }),
             "ranking": ranking, "index": index,
             "labels": answer(\.labels) ?? pictures.first.flatMap { labels($0.labels) },
-            "pictures": pictures.count < 2
-                ? nil : .array(pictures.map { .object(["file": .string($0.file), "labels": labels($0.labels)]) }),
+            "objects": found.first.map { Self.json($0.objects) },
+            "pictures": pictures.count + found.count < 2
+                ? nil
+                : .array(
+                    pictures.map { .object(["file": .string($0.file), "labels": labels($0.labels)]) }
+                        + found.map { .object(["file": .string($0.file), "objects": Self.json($0.objects)]) }),
+            "output": drawn.map { .string($0) },
             "tokens": answer(\.tokens),
             "fill": answer(\.fill), "forecast": seriesJSON,
             "perplexity": perplexity.flatMap { $0.perplexity.isFinite ? .double($0.perplexity) : nil },

@@ -34,7 +34,8 @@ extension Settings {
             net = try backbone(members)
         } else if flag("use_timm_backbone") ?? true {
             if let arguments = object("backbone_kwargs") {
-                checkMaps(arguments, "backbone_kwargs", last: 4, known: ["out_indices", "in_chans", "num_channels"])
+                checkMaps(
+                    arguments, "backbone_kwargs", last: 4, known: ["out_indices", "in_chans", "num_channels"])
             }
             net = try timmBackbone(text("backbone") ?? "resnet50", "backbone")
         } else {

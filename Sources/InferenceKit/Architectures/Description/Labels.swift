@@ -1,5 +1,21 @@
 import HubCore
 
+/// The labels of a classifier.
+struct LabelSettings: Sendable, Hashable {
+    /// By their numbers.
+    var names: [String]
+    /// `problem_type`; nil if config.json does not say.
+    var problem: Problem?
+
+    enum Problem: String, Sendable, Hashable {
+        case regression
+        case single = "single_label_classification"
+        case several = "multi_label_classification"
+    }
+
+    var count: Int { names.count }
+}
+
 /// What models have that find objects (DETR, https://arxiv.org/abs/2005.12872).
 extension ModelDescription {
     /// Some rows look for an object each: layers make of one the logits of its labels, and three others make its box.
