@@ -151,6 +151,7 @@ struct ModelsPage {
     // MARK: This machine
 
     private func here() async throws -> [HTML] {
+        async let good = curated()
         let answer = try await place.ask(["ls"])
         let models = (answer.document["models"]?.array ?? []).filter { $0["kind"]?.string == "model" }
         var parts: [HTML] = []
@@ -171,7 +172,7 @@ struct ModelsPage {
                 ), PageParts.notes(answer),
             ]
         }
-        return parts + [try await curated()]
+        return parts + [try await good]
     }
 
     private func cached(_ model: JSON) -> HTML {
