@@ -60,7 +60,8 @@ struct ModelsPage {
         if let suggestion = answer.document["suggestion"]?.string {
             var query = request.query
             query["q"] = suggestion
-            parts.append(.tag("p", [:], [.text("Did you mean "), .link("/?\(query.text)", suggestion), .text("?")]))
+            parts.append(
+                .tag("p", [:], [.text("Did you mean "), .link("/?\(query.text)", suggestion), .text("?")]))
         }
         if let error = answer.error {
             parts.append(
