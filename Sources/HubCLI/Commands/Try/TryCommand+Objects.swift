@@ -36,12 +36,12 @@ extension TryCommand {
     }
 
     static func find(
-        _ files: [String], _ first: Picture, _ model: PictureModel, _ request: Request, _ report: inout TryReport,
-        _ context: Context
+        _ files: [String], _ first: Picture?, _ model: PictureModel, _ request: Request,
+        _ report: inout TryReport, _ context: Context
     ) async throws {
         let threshold = request.threshold ?? PictureModel.objectThreshold
         for (place, file) in files.enumerated() {
-            let picture = place == 0 ? first : try await picture(file, context)
+            let picture = if place == 0, let first { first } else { try await picture(file, context) }
             let objects = try await model.objects(picture, threshold: threshold)
             report.found.append((file, objects))
             guard let output = request.output else { continue }
