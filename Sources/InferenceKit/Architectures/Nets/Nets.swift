@@ -6,7 +6,8 @@ enum Nets {
     static let all: [NetFamily] = [
         .mobileNetV3, .resNet, .resNetOfTransformers, .efficientNet, .mobileNetV2, .convNeXt, .convNeXtOfTransformers,
         .convNeXt2OfTransformers, .dinov3ConvNeXt, .mobileViT, .mobileViTOfTransformers,
-        .mobileNet1OfTransformers, .mobileNet2OfTransformers, .efficientNetOfTransformers,
+        .mobileNet1OfTransformers, .mobileNet2OfTransformers, .efficientNetOfTransformers, .regNet,
+        .regNetOfTransformers,
     ]
 
     /// The family of a configuration; nil if there is none for it.
