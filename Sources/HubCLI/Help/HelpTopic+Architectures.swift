@@ -99,6 +99,7 @@ extension ModelTask {
         case .imageClassification: "picture labels"
         case .imageEmbedding: "picture vectors"
         case .zeroShotImages: "matches"
+        case .objectDetection: "objects"
         }
     }
 }

@@ -54,6 +54,9 @@ struct TensorNeeds {
             let name = kept.outside.contains(tensor.role) ? Self.outside(tensor.name, names) : tensor.name
             needs.append(Need(name: name, shape: tensor.shape, isOptional: false))
         }
+        if let net = (try? Backbones.of(c, stored: names)) ?? nil {
+            needs += net.tensors.map { Need(name: $0.name, shape: $0.shape, isOptional: false) }
+        }
         others = names.filter { kept.isOptional($0) || kept.isOtherHead($0, prefix: prefix) }
     }
 

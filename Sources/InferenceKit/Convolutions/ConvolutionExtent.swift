@@ -10,8 +10,13 @@ struct ConvolutionExtent: Sendable, Hashable {
     var windows = 0
     /// Bytes of the same, packed for products.
     var packed = 0
+    /// Numbers of the keys and values of attention.
+    var pages = 0
     /// Places of the smallest plane; 0 where the picture is too small for a window.
     var places = Int.max
+
+    /// The plane that the blocks make last.
+    private(set) var map = ConvolutionNet.Plane(height: 0, width: 0, channels: 0)
 
     /// What a block is given, what it makes and what goes around it.
     static let planes = 4
@@ -20,10 +25,8 @@ struct ConvolutionExtent: Sendable, Hashable {
     init(_ net: ConvolutionNet, height: Int, width: Int) {
         var plane = ConvolutionNet.Plane(height: height, width: width, channels: 3)
         note(plane)
-        for block in net.blocks {
-            if let around = block.around { _ = walk(around, plane) }
-            plane = walk(block.layers, plane)
-        }
+        plane = walk(net.blocks, plane)
+        map = plane
         let mean = ConvolutionNet.Plane(height: 1, width: 1, channels: plane.channels)
         note(mean)
         let features = walk(net.pooled, mean)
@@ -33,6 +36,20 @@ struct ConvolutionExtent: Sendable, Hashable {
     private mutating func note(_ plane: ConvolutionNet.Plane) {
         self.plane = max(self.plane, plane.count)
         places = min(places, plane.places)
+    }
+
+    private mutating func walk(_ blocks: [ConvolutionNet.Block], _ first: ConvolutionNet.Plane)
+        -> ConvolutionNet.Plane
+    {
+        var plane = first
+        for block in blocks {
+            let around = block.around.map { walk($0, plane) }
+            let channels = block.channels(of: plane.channels)
+            let made = walk(block.layers, plane)
+            plane = (block.isJoined ? around ?? made : made).with(channels: channels)
+            note(plane)
+        }
+        return plane
     }
 
     private mutating func walk(_ layers: [ConvolutionNet.Layer], _ first: ConvolutionNet.Plane)
@@ -46,6 +63,11 @@ struct ConvolutionExtent: Sendable, Hashable {
             case .squeeze(let squeeze):
                 note(squeeze.reduce, 1)
                 note(squeeze.expand, 1)
+            case .attention(let attention): pages = max(pages, attention.pages(of: plane))
+            case .squares(let squares):
+                let whole = plane.whole(squares.side)
+                note(whole)
+                _ = walk(squares.blocks, whole)
             default: break
             }
             plane = made
@@ -66,13 +88,13 @@ struct ConvolutionExtent: Sendable, Hashable {
         var union = self
         union.plane = max(plane, other.plane)
         (union.windows, union.packed) = (max(windows, other.windows), max(packed, other.packed))
-        union.places = min(places, other.places)
+        (union.pages, union.places) = (max(pages, other.pages), min(places, other.places))
         return union
     }
 
     /// Whether memory of this size has room for another.
     func holds(_ other: ConvolutionExtent) -> Bool {
-        other.plane <= plane && other.windows <= windows && other.packed <= packed
+        other.plane <= plane && other.windows <= windows && other.packed <= packed && other.pages <= pages
     }
 
     /// Bytes of rows that are packed for a product, in whole lines of the cache.
@@ -80,7 +102,8 @@ struct ConvolutionExtent: Sendable, Hashable {
 
     /// Bytes of all buffers; at most `Int64.max`.
     var bytes: Int64 {
-        let numbers = Int64(plane).multipliedClamped(by: Int64(Self.planes)).addedClamped(Int64(windows))
+        let planes = Int64(plane).multipliedClamped(by: Int64(Self.planes))
+        let numbers = planes.addedClamped(Int64(windows)).addedClamped(Int64(pages))
         return numbers.multipliedClamped(by: 4).addedClamped(Int64(packed))
     }
 }
@@ -145,7 +168,7 @@ extension ConvolutionNet {
 
     /// Numbers that are made of weights when a model is opened; at most `Int64.max`.
     private var madeNumbers: Int64 {
-        let layers = blocks.flatMap { $0.layers + ($0.around ?? []) } + pooled
+        let layers = blocks.flatMap(\.all) + pooled
         let made = layers.reduce(classifier?.madeNumbers ?? 0) { $0.addedClamped($1.madeNumbers) }
         return made
     }
@@ -158,7 +181,9 @@ extension ConvolutionNet.Layer {
         case .squeeze(let squeeze): squeeze.reduce.madeNumbers.addedClamped(squeeze.expand.madeNumbers)
         case .norm(let norm): 2 * Int64(norm.channels)
         case .response(let norm): 2 * Int64(norm.channels)
-        case .largest, .mean: 0
+        case .squares(let squares):
+            squares.blocks.flatMap(\.all).reduce(0) { $0.addedClamped($1.madeNumbers) }
+        case .largest, .mean, .attention: 0
         }
     }
 }

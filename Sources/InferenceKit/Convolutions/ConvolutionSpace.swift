@@ -9,6 +9,8 @@ final class ConvolutionSpace {
     private var free: [Int]
     /// What windows see, `[place][group][row][column][channel]`.
     let windows: FloatBuffer
+    /// Keys and values of attention.
+    let pages: FloatBuffer
     let packed: UnsafeMutableRawPointer
 
     init(_ extent: ConvolutionExtent, _ team: ComputeTeam) {
@@ -16,6 +18,7 @@ final class ConvolutionSpace {
         planes = (0..<ConvolutionExtent.planes).map { _ in FloatBuffer(extent.plane) }
         free = Array(planes.indices)
         windows = FloatBuffer(extent.windows)
+        pages = FloatBuffer(extent.pages)
         packed = .allocate(byteCount: max(extent.packed, 1), alignment: 64)
     }
 

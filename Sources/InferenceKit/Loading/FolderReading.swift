@@ -131,7 +131,7 @@ struct FolderReading: Sendable {
     private static func modules(_ folder: String, _ sources: ModelSources) -> SentenceModules? {
         guard sources.configuration?.isGGUF == false else { return nil }
         // What is wrong with them is told when the model is opened.
-        return (try? SentenceModules.read(folder: folder)) ?? nil
+        return (try? SentenceModules.read(folder: folder, for: sources.configuration?.architectures.first)) ?? nil
     }
 
     /// How texts become vectors, if the files say.
@@ -142,7 +142,7 @@ struct FolderReading: Sendable {
         if configuration?.isGGUF == true, let path = sources.weights?.files.first?.path {
             found = SentenceModules(try GGUFFile(path).header)
         } else {
-            found = try SentenceModules.read(folder: folder)
+            found = try SentenceModules.read(folder: folder, for: configuration?.architectures.first)
         }
         if let obstacles = found?.obstacles, !obstacles.isEmpty {
             throw .unsupported(folder, obstacles)

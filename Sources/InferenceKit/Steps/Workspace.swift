@@ -20,6 +20,9 @@ final class Workspace {
     let attended: FloatBuffer
     let gate: FloatBuffer
     let up: FloatBuffer
+    /// What layers add to the rows that queries and keys are made of, and these rows; empty elsewhere.
+    let places: FloatBuffer
+    let placed: FloatBuffer
     /// What the narrow halves of layers add to, and what their queries and keys are made of; empty elsewhere.
     let narrow: FloatBuffer
     let asked: FloatBuffer
@@ -67,6 +70,7 @@ final class Workspace {
         attended = FloatBuffer(rows * row.query)
         gate = FloatBuffer(rows * row.gate)
         up = FloatBuffer(rows * row.inner)
+        (places, placed) = (FloatBuffer(rows * row.places), FloatBuffer(rows * row.places))
         (narrow, asked) = (FloatBuffer(rows * row.narrow), FloatBuffer(rows * row.narrow))
         (layerInputs, layerRow) = (FloatBuffer(rows * row.layerInputs), FloatBuffer(row.layerInputs))
         (streams, predicted) = (FloatBuffer(rows * row.streams), FloatBuffer(rows * row.streams))

@@ -11,7 +11,7 @@ extension ImageCommand {
             request.model, at: request.provider, timeout: request.timeout, whoWould: "make pictures")
         context.output.document(["model": .string(model.name), "provider": .string(model.label)])
         // A picture costs money: whether there is a place for it is found out before.
-        try await checkPlace(path, request, context)
+        try await checkPlace(request.file, path, force: request.force, kept: "nothing was sent", context)
         let picture = try await model.provider.generateImage(prompt: request.prompt, options: request.options)
         try await Blocking.run { try FileSystem.replace(path, with: picture.bytes) }
         warn(of: picture, path, context)
@@ -22,21 +22,28 @@ extension ImageCommand {
         }
     }
 
+    /// Whether a picture can be written.
+    ///
+    /// - Parameters:
+    ///   - file: as it was typed,
+    ///   - path: and where that is.
+    ///   - kept: what was not done where a file is kept.
     /// - Throws: ``ErrorCode/invalidInput`` for a folder, ``ErrorCode/confirmationRequired`` for a file that may not be
     ///   replaced, and what keeps a file from being made there.
-    private static func checkPlace(_ path: String, _ request: Request, _ context: Context) async throws {
+    static func checkPlace(
+        _ file: String, _ path: String, force: Bool, kept: String, _ context: Context
+    ) async throws {
         switch try await Blocking.run({ try FileSystem.status(path)?.kind }) {
         case .none: break
         case .directory?:
-            throw AIError(.invalidInput, "\(request.file.printable) is a folder", context: .init(path: path))
+            throw AIError(.invalidInput, "\(file.printable) is a folder", context: .init(path: path))
         case .other?:
             // Renaming a file over a device would take the device away.
             throw AIError(
-                .invalidInput, "\(request.file.printable) is not a regular file", context: .init(path: path))
+                .invalidInput, "\(file.printable) is not a regular file", context: .init(path: path))
         case .file?, .symlink?:
-            let name = request.file.printable
-            try await context.confirmReplacing(
-                name, isGiven: request.force, kept: "\(name) is kept; nothing was sent")
+            let name = file.printable
+            try await context.confirmReplacing(name, isGiven: force, kept: "\(name) is kept; \(kept)")
         }
         // A file beside it that comes and goes shows that one can be written.
         try await Blocking.run {

@@ -15,6 +15,7 @@ extension ModelTask {
         case .imageClassification: "gives pictures labels"
         case .imageEmbedding: "turns pictures into vectors"
         case .zeroShotImages: "tells which of your labels fits a picture"
+        case .objectDetection: "finds objects in pictures"
         }
     }
 
@@ -34,6 +35,7 @@ extension ModelTask {
         case .forecasting: "hub forecast \(model) FILE.csv"
         case .imageClassification: "hub classify \(model) --attach FILE.jpg"
         case .imageEmbedding: "hub embed \(model) --attach FILE.jpg"
+        case .objectDetection: "hub try \(model) --attach FILE.jpg"
         case .zeroShotImages: "hub classify \(model) --attach FILE.jpg --labels cat,dog"
         case .fillMask: "hub try \(model) 'Paris is the \(mask ?? "[MASK]") of France.'"
         }

@@ -40,6 +40,13 @@ extension TryCommand {
         var labelTemplate: String?
         /// The files of pictures.
         var attach: [String]
+        /// Where vectors of pictures are kept; nil for nowhere.
+        var index: String?
+        /// The score above which objects are shown; nil for the usual one.
+        var threshold: Double?
+        /// Where a picture with what was found goes, and whether it may replace another file.
+        var output: String?
+        var force: Bool
         /// The file of a series to forecast, its column, and the number of values; nil for what is usual.
         var series: String?
         var column: String?
@@ -95,6 +102,10 @@ extension TryCommand {
             labels = arguments[TryCommand.labels] ?? []
             labelTemplate = arguments[TryCommand.labelTemplate]
             attach = arguments.all(InputFlags.attach)
+            index = arguments[InputFlags.index]
+            threshold = arguments[TryCommand.threshold]
+            output = arguments[ImageCommand.output]
+            force = arguments[SharedFlags.force]
             series = arguments[TryCommand.series]
             column = arguments[TryCommand.column]
             horizon = arguments[TryCommand.horizon]
@@ -122,6 +133,7 @@ extension TryCommand {
         /// - Throws: ``ErrorCode/invalidInput`` for a flag that lacks what it is about.
         func validate() throws(AIError) {
             try checkTexts()
+            try checkObjects()
             try checkSeries()
             try checkTask()
             try checkPrompt()
@@ -151,6 +163,8 @@ extension TryCommand {
             ModelWish(
                 model: model, provider: provider, capability: .textGeneration, demand: demand, timeout: timeout)
         }
+        /// Whether pictures are ranked: files, or all of an index.
+        var ranksPictures: Bool { query != nil && (!attach.isEmpty || index != nil) }
         /// Whether it is tested, for want of anything to do with it.
         var isTest: Bool {
             runs && prompt == nil && !embeds && query == nil && perplexity == nil && series == nil && attach.isEmpty
@@ -164,7 +178,7 @@ extension TryCommand {
             if query != nil, prompt != nil {
                 throw AIError(.invalidInput, "--query ranks the texts of --texts; a PROMPT has no place beside it")
             }
-            if query != nil, texts == nil, rankedTexts.isEmpty, attach.isEmpty {
+            if query != nil, texts == nil, rankedTexts.isEmpty, !ranksPictures {
                 throw AIError(
                     .invalidInput, "--query needs texts to rank: --texts FILE",
                     advice: "FILE is a JSON list of strings, or lines")
@@ -179,6 +193,26 @@ extension TryCommand {
             }
             if let flag = vectorFlag, prompt == nil, !embeds, query == nil {
                 throw AIError(.invalidInput, "--\(flag) needs a text: a PROMPT, --embed TEXT or --texts FILE")
+            }
+        }
+
+        /// What is asked of objects in a picture.
+        private func checkObjects() throws(AIError) {
+            for (isGiven, flag) in [(threshold != nil, "threshold"), (output != nil, "output"), (force, "force")]
+            where isGiven && attach.isEmpty {
+                throw AIError(.invalidInput, "--\(flag) needs a picture, by --attach FILE")
+            }
+            guard let output else {
+                if force { throw AIError(.invalidInput, "--force needs -o FILE") }
+                return
+            }
+            guard attach.count == 1 else {
+                throw AIError(.invalidInput, "-o takes one picture, and there are \(attach.count)")
+            }
+            guard output.lowercased().hasSuffix(".png") else {
+                throw AIError(
+                    .invalidInput, "\(output.printable) does not end in .png",
+                    advice: "a picture with what was found on it is written as PNG: -o found.png")
             }
         }
 
@@ -211,7 +245,11 @@ extension TryCommand {
                 (!labels.isEmpty, "labels", [.classification, .zeroShotImages]),
                 (textPair != nil, "text-pair", [.classification]), (chat, "chat", [.textGeneration]),
                 (series != nil, "series", [.forecasting]),
-                (!attach.isEmpty, "attach", [.imageClassification, .imageEmbedding, .zeroShotImages]),
+                (
+                    !attach.isEmpty, "attach",
+                    [.imageClassification, .imageEmbedding, .zeroShotImages, .objectDetection]
+                ),
+                (threshold != nil, "threshold", [.objectDetection]), (output != nil, "output", [.objectDetection]),
             ]
             for other in others where other.isGiven && !other.tasks.contains(task) {
                 throw AIError(.invalidInput, "--\(other.flag) has no meaning with --task \(task.rawValue)")

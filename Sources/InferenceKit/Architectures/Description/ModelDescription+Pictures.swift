@@ -35,14 +35,22 @@ extension ModelDescription {
         case distillation
         /// Room for what is of no place (https://arxiv.org/abs/2309.16588).
         case registers(Int)
+        /// Rows that look for an object each (https://arxiv.org/abs/2106.00666).
+        case detections(Int)
 
-        var count: Int { if case .registers(let count) = self { count } else { 1 } }
+        var count: Int {
+            switch self {
+            case .classToken, .distillation: 1
+            case .registers(let count), .detections(let count): count
+            }
+        }
 
         var role: TensorRole {
             switch self {
             case .classToken: .classToken
             case .distillation: .distillationToken
             case .registers: .registers
+            case .detections: .detectionTokens
             }
         }
     }
@@ -52,6 +60,10 @@ extension ModelDescription {
     struct Positions: Sendable, Hashable {
         /// How many of the first rows have one.
         var leading: Int
+        /// How many rows stand in the table behind those of squares: they are of the last ones before the squares.
+        var trailing = 0
+        /// Whether between two layers others are added, of a table for each layer but the last.
+        var areInLayers = false
         /// Whether a smaller grid is averaged over all that it covers.
         var hasAntialias = false
         /// Whether a number between others is made of two along a side, and not of four.
@@ -107,8 +119,11 @@ extension ModelDescription {
             if norm.hasBias { needs.append(TensorNeed(role: .embeddingNorm, isBias: true, shape: [width])) }
         }
         if let positions = pixels.positions {
-            needs.append(
-                TensorNeed(role: .positions, shape: [positions.leading + pixels.rows * pixels.columns, width]))
+            let count = positions.leading + pixels.rows * pixels.columns + positions.trailing
+            needs.append(TensorNeed(role: .positions, shape: [count, width]))
+            if positions.areInLayers, layers.count > 1 {
+                needs.append(TensorNeed(role: .layerPositions, shape: [layers.count - 1, 1, count, width]))
+            }
         }
         if let distances = pixels.distances, distances.isShared, let heads = layers.first?.attention?.heads {
             needs.append(TensorNeed(role: .distances, shape: [distances.count, heads]))

@@ -22,8 +22,15 @@ public enum ModelTask: String, Sendable, Hashable, CaseIterable, Codable {
     /// Tells which of some texts fits a picture, by vectors of both in one space.
     case zeroShotImages = "zero-shot-image-classification"
 
+    /// Finds objects in a picture: what they are, and where.
+    case objectDetection = "object-detection"
+
     /// Whether it is done with pictures.
-    public var sees: Bool { [.imageClassification, .imageEmbedding, .zeroShotImages].contains(self) }
+    public var sees: Bool {
+        [.imageClassification, .imageEmbedding, .zeroShotImages, .objectDetection].contains(self)
+    }
     /// Whether it is done with texts.
-    public var reads: Bool { ![.imageClassification, .imageEmbedding, .forecasting].contains(self) }
+    public var reads: Bool {
+        ![.imageClassification, .imageEmbedding, .objectDetection, .forecasting].contains(self)
+    }
 }

@@ -15,25 +15,31 @@ struct NetFamily: Sendable {
     private let knows: @Sendable (String) -> Bool
     private let describing: @Sendable (inout Settings) throws(AIError) -> PictureNet
 
-    /// A family of transformers'.
+    /// A family of transformers', with a class that labels pictures and one without labels.
     init(_ name: String, type: String, stem: String, describe: @escaping Describing) {
-        self.init(name, type, stem) { settings throws(AIError) in .convolutions(try describe(&settings)) }
+        self.init(name, type: type, classes: Self.usual(stem), describe: describe)
+    }
+
+    /// A family of transformers' with the classes that it has.
+    init(_ name: String, type: String, classes: [(name: String, task: ModelTask)], describe: @escaping Describing) {
+        self.init(name, type, classes) { settings throws(AIError) in .convolutions(try describe(&settings)) }
     }
 
     /// One with windows.
     init(windows name: String, type: String, stem: String, describe: @escaping DescribingWindows) {
-        self.init(name, type, stem) { settings throws(AIError) in .windows(try describe(&settings)) }
+        self.init(name, type, Self.usual(stem)) { settings throws(AIError) in .windows(try describe(&settings)) }
     }
 
     private init(
-        _ name: String, _ type: String, _ stem: String,
+        _ name: String, _ type: String, _ classes: [(name: String, task: ModelTask)],
         _ describe: @escaping @Sendable (inout Settings) throws(AIError) -> PictureNet
     ) {
-        (self.name, types, describing) = (name, [type], describe)
-        classes = [
-            ("\(stem)ForImageClassification", .imageClassification), ("\(stem)Model", .imageEmbedding),
-        ]
+        (self.name, types, self.classes, describing) = (name, [type], classes, describe)
         knows = { _ in false }
+    }
+
+    private static func usual(_ stem: String) -> [(name: String, task: ModelTask)] {
+        [("\(stem)ForImageClassification", .imageClassification), ("\(stem)Model", .imageEmbedding)]
     }
 
     /// A family of timm's.

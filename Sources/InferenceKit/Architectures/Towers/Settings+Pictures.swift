@@ -6,13 +6,14 @@ extension Settings {
     ///
     /// - Parameters:
     ///   - size: `image_size` where the file says nothing, in pixels,
+    ///   - width: of pictures that are not square,
     ///   - patch: and `patch_size`.
     ///   - key: what the file calls `image_size`.
     /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other.
-    mutating func pixels(size: Int, patch: Int, key: String = "image_size") throws(AIError)
+    mutating func pixels(size: Int, width: Int? = nil, patch: Int, key: String = "image_size") throws(AIError)
         -> ModelDescription.Pixels
     {
-        let (height, width) = try sides(key) ?? (size, size)
+        let (height, width) = try sides(key) ?? (size, width ?? size)
         let side = try squareSide(usual: patch)
         guard height >= side, width >= side else {
             throw .malformed(path, "patch_size \(side) is larger than \(key) \(height) by \(width)")
