@@ -57,7 +57,7 @@ extension Settings {
     func windowStages(
         _ depths: [Int], _ windows: [WindowNet.Extent], heads: [Int], width first: Int
     ) throws(AIError) -> [WindowNet.Stage] {
-        guard heads.count == depths.count, depths.count <= 8 else {
+        guard heads.count >= depths.count, depths.count <= 8 else {
             throw .malformed(path, "num_heads has \(heads.count) stages, and depths \(depths.count)")
         }
         let ratio = positive("mlp_ratio") ?? 4
@@ -72,13 +72,13 @@ extension Settings {
         }
     }
 
-    /// Numbers of stages, from 0; nil if the file has none.
+    /// Numbers of stages, from 0; nil if the file has none. A class's own list may be longer than there are stages.
     func windows(_ key: String, stages: Int) throws(AIError) -> [Int]? {
         guard let list = places(key) else { return nil }
-        guard list.count == stages, list.allSatisfy({ $0 <= 4096 }) else {
+        guard list.count >= stages, list.allSatisfy({ $0 <= 4096 }) else {
             throw .malformed(path, "\(key) is not a list of sizes of stages")
         }
-        return list
+        return Array(list[..<stages])
     }
 
     /// Its labels if its class has them, and what stands before its names.

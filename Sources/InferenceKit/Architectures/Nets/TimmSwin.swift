@@ -108,10 +108,10 @@ extension Settings {
             net.activation = activation(
                 text("act_layer") == "gelu_tanh" ? "gelu_pytorch_tanh" : text("act_layer"), default: .gelu)
             let counted = try self.windows("pretrained_window_sizes", stages: depths.count) ?? named.counted
-            guard counted.count == depths.count else {
+            guard counted.count >= depths.count else {
                 throw .malformed(path, "it has \(depths.count) stages and no pretrained_window_sizes")
             }
-            for (number, side) in counted.enumerated() {
+            for (number, side) in counted[..<depths.count].enumerated() {
                 net.stages[number].counted = .init(height: side, width: side)
             }
         }
@@ -152,7 +152,7 @@ extension Settings {
     private mutating func timmStages(
         _ named: TimmSwin, _ depths: [Int], _ windows: [WindowNet.Extent]
     ) throws(AIError) -> [WindowNet.Stage] {
-        let heads = try stages("num_heads", usual: named.heads, count: depths.count)
+        let heads = try stages("num_heads", usual: named.heads)
         return try windowStages(
             depths, windows, heads: heads, width: count("embed_dim") ?? named.width)
     }
