@@ -96,7 +96,11 @@ extension Settings {
         let pixels = try pixels(size: 224, patch: 4, key: "img_size")
         let (height, width) = try sides("img_size") ?? (224, 224)
         let depths = try depths("depths", usual: named.depths)
-        let usual = depths.count == named.windows.count ? named.windows : nil
+        let isOne = Set(named.windows).count == 1
+        let usual =
+            isOne
+            ? Array(repeating: named.windows[0], count: depths.count)
+            : depths.count == named.windows.count ? named.windows : nil
         let windows = try timmWindows(depths.count, usual: usual)
         var net = WindowNet(
             version: named.version, height: height, width: width,
