@@ -227,7 +227,7 @@ import Testing
             ),
             ("/v1/embeddings", ["model": "org/clip", "input": image, "dimensions": 4000], "this model makes"),
             ("/v1/embeddings", ["model": "org/detr", "input": image], "it gives pictures no vectors"),
-            ("/v1/classify", ["model": "org/vit", "input": image, "threshold": 0.5], "models that find objects"),
+            ("/v1/classify", ["model": "org/vit", "input": image, "threshold": .double(0.5)], "models that find objects"),
             (
                 "/embedding", ["model": "org/clip", "content": image, "embd_normalize": 1],
                 "'embd_normalize' can be 2"
