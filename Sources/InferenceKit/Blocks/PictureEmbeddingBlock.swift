@@ -43,7 +43,8 @@ struct PictureEmbeddingBlock: Sendable {
         }
         let table = FloatGrid(height: d.rows, width: d.columns, channels: width, values: positions.array)
         let resized = table.resized(
-            height: rows, width: columns, interpolation: .bicubic, antialias: kind.hasAntialias)
+            height: rows, width: columns, interpolation: kind.isLinear ? .bilinear : .bicubic,
+            antialias: kind.hasAntialias)
         return FloatBuffer(resized.values)
     }
 

@@ -62,7 +62,17 @@ struct TensorNeeds {
         guard let (net, _) = try? family.describe(c, stored: names) else { return nil }
         isSorter = false
         needs = net.tensors.map { Need(name: $0.name, shape: $0.shape, isOptional: false) }
-        others = names.filter(net.isBeside)
+        guard let tower = net.tower else {
+            others = names.filter(net.isBeside)
+            return
+        }
+        for tensor in tower.names.stored(tower.description, prefix: tower.names.prefix) {
+            needs.append(Need(name: tensor.name, shape: tensor.shape, isOptional: false))
+        }
+        others = names.filter { name in
+            net.unread.contains { name.hasPrefix($0) } || tower.names.isOptional(name)
+                || tower.names.isOtherHead(name, prefix: tower.names.prefix)
+        }
     }
 
     private init?(planned c: ModelConfiguration, names: some Sequence<String>, isGGUF: Bool) {

@@ -10,6 +10,12 @@ struct ConvolutionExtent: Sendable, Hashable {
     var windows = 0
     /// Bytes of the same, packed for products.
     var packed = 0
+    /// Numbers of all planes at once, where each has memory of its own,
+    var loose = 0
+    /// and whether that is so: they are of very different sizes.
+    var isLoose = false
+    /// Rows of the tower before the net; 0 without one.
+    var rows = 0
     /// Places of the smallest plane; 0 where the picture is too small for a window.
     var places = Int.max
 
@@ -19,6 +25,13 @@ struct ConvolutionExtent: Sendable, Hashable {
     /// What a picture of so many rows and columns takes.
     init(_ net: ConvolutionNet, height: Int, width: Int) {
         var plane = ConvolutionNet.Plane(height: height, width: width, channels: 3)
+        isLoose = net.isLoose
+        if let map = net.map {
+            let planes = net.tower.map { towerPlanes($0, plane) } ?? blockPlanes(net, plane)
+            if places > 0 { walk(map, planes, net) }
+            return
+        }
+        if isLoose { _ = blockPlanes(net, plane) }
         note(plane)
         for block in net.blocks {
             if let around = block.around { _ = walk(around, plane) }
@@ -30,14 +43,12 @@ struct ConvolutionExtent: Sendable, Hashable {
         if let classifier = net.classifier { _ = walk([.convolution(classifier)], features) }
     }
 
-    private mutating func note(_ plane: ConvolutionNet.Plane) {
+    mutating func note(_ plane: ConvolutionNet.Plane) {
         self.plane = max(self.plane, plane.count)
         places = min(places, plane.places)
     }
 
-    private mutating func walk(_ layers: [ConvolutionNet.Layer], _ first: ConvolutionNet.Plane)
-        -> ConvolutionNet.Plane
-    {
+    mutating func walk(_ layers: [ConvolutionNet.Layer], _ first: ConvolutionNet.Plane) -> ConvolutionNet.Plane {
         var plane = first
         for layer in layers {
             let made = layer.plane(of: plane)
@@ -46,6 +57,11 @@ struct ConvolutionExtent: Sendable, Hashable {
             case .squeeze(let squeeze):
                 note(squeeze.reduce, 1)
                 note(squeeze.expand, 1)
+            case .attention(let attention):
+                let keys = attention.keys(of: plane).places
+                if let reduction = attention.reduction { note(reduction.convolution, keys) }
+                note(attention.key, keys)
+                note(attention.query, plane.places)
             default: break
             }
             plane = made
@@ -54,7 +70,7 @@ struct ConvolutionExtent: Sendable, Hashable {
         return plane
     }
 
-    private mutating func note(_ convolution: ConvolutionNet.Convolution, _ places: Int) {
+    mutating func note(_ convolution: ConvolutionNet.Convolution, _ places: Int) {
         guard !convolution.isDepthwise else { return }
         let rows = convolution.rowsAtOnce(of: places)
         if convolution.gathers { windows = max(windows, rows * convolution.columns) }
@@ -66,13 +82,15 @@ struct ConvolutionExtent: Sendable, Hashable {
         var union = self
         union.plane = max(plane, other.plane)
         (union.windows, union.packed) = (max(windows, other.windows), max(packed, other.packed))
+        (union.loose, union.rows) = (max(loose, other.loose), max(rows, other.rows))
         union.places = min(places, other.places)
         return union
     }
 
     /// Whether memory of this size has room for another.
     func holds(_ other: ConvolutionExtent) -> Bool {
-        other.plane <= plane && other.windows <= windows && other.packed <= packed
+        let fits = isLoose ? other.loose <= loose && other.rows <= rows : other.plane <= plane
+        return fits && other.windows <= windows && other.packed <= packed
     }
 
     /// Bytes of rows that are packed for a product, in whole lines of the cache.
@@ -80,7 +98,8 @@ struct ConvolutionExtent: Sendable, Hashable {
 
     /// Bytes of all buffers; at most `Int64.max`.
     var bytes: Int64 {
-        let numbers = Int64(plane).multipliedClamped(by: Int64(Self.planes)).addedClamped(Int64(windows))
+        let planes = isLoose ? Int64(loose) : Int64(plane).multipliedClamped(by: Int64(Self.planes))
+        let numbers = planes.addedClamped(Int64(windows))
         return numbers.multipliedClamped(by: 4).addedClamped(Int64(packed))
     }
 }
@@ -127,25 +146,37 @@ extension ConvolutionNet {
     /// Bytes of the stored tensors that are read, by the headers; at most `Int64.max`.
     func storedBytes(_ weights: StoredWeights) -> Int64 {
         let names = Set(tensors.map(\.name))
-        return weights.tensors.reduce(0) {
+        let own = weights.tensors.reduce(Int64(0)) {
             names.contains(TensorList.plain($1.name)) ? $0.addedClamped(Int64($1.byteCount)) : $0
         }
+        return own.addedClamped(tower.map { TensorList(weights).bytes(of: $0.description, $0.names) } ?? 0)
     }
 
     /// What running takes, counted as it is allocated.
     ///
-    /// - Parameter weights: bytes of the weights that are read.
-    func memory(weights: Int64, height: Int, width: Int) -> MemoryUse {
-        MemoryUse(
-            weights: weights, made: madeNumbers.multipliedClamped(by: 4),
-            scratch: ConvolutionExtent(self, height: height, width: width).bytes)
+    /// - Parameters:
+    ///   - weights: bytes of the weights that are read.
+    ///   - extent: what the largest picture takes; nil for one as large as those that the net was made for.
+    ///   - format: how a tower caches keys and values.
+    func memory(weights: Int64, _ extent: ConvolutionExtent? = nil, format: KeyValueFormat) -> MemoryUse {
+        let extent = extent ?? ConvolutionExtent(self, height: height, width: width)
+        let use = MemoryUse(weights: weights, made: madeNumbers.multipliedClamped(by: 4), scratch: extent.bytes)
+        guard var d = tower?.description else { return use }
+        d.maxPositions = extent.rows
+        return use.added(to: d.memory(weights: 0, isPacked: false, context: extent.rows, format: format))
+    }
+
+    /// Whether each plane has memory of its own.
+    var isLoose: Bool {
+        map != nil
+            || blocks.contains { $0.layers.contains { if case .attention = $0 { true } else { false } } }
     }
 
     /// Numbers that are made of weights when a model is opened; at most `Int64.max`.
     private var madeNumbers: Int64 {
         let layers = blocks.flatMap { $0.layers + ($0.around ?? []) } + pooled
         let made = layers.reduce(classifier?.madeNumbers ?? 0) { $0.addedClamped($1.madeNumbers) }
-        return made
+        return made.addedClamped(map?.madeNumbers ?? 0)
     }
 }
 
@@ -156,6 +187,10 @@ extension ConvolutionNet.Layer {
         case .squeeze(let squeeze): squeeze.reduce.madeNumbers.addedClamped(squeeze.expand.madeNumbers)
         case .norm(let norm): 2 * Int64(norm.channels)
         case .response(let norm): 2 * Int64(norm.channels)
+        case .attention(let attention):
+            attention.convolutions.reduce(Int64(2 * (attention.reduction?.norm.channels ?? 0))) {
+                $0.addedClamped($1.madeNumbers)
+            }
         case .largest, .mean: 0
         }
     }

@@ -12,6 +12,13 @@ struct ConvolutionModel: Sendable {
         case squeeze(reduce: ConvolutionWeights, expand: ConvolutionWeights)
         case norm(weight: FloatBuffer, bias: FloatBuffer, epsilon: Float)
         case response(weight: FloatBuffer, bias: FloatBuffer, epsilon: Float)
+        case attention(PlaneAttention)
+    }
+
+    /// What makes one plane of several.
+    enum Map: Sendable {
+        case sum(MapSumWeights)
+        case fusion(MapFusionWeights)
     }
 
     struct Block: Sendable {
@@ -25,6 +32,7 @@ struct ConvolutionModel: Sendable {
     private let blocks: [Block]
     private let pooled: [Step]
     private let classifier: ConvolutionWeights?
+    private let map: Map?
     /// Bytes of the stored tensors that were read.
     let weightsBytes: Int64
 
@@ -47,8 +55,19 @@ struct ConvolutionModel: Sendable {
         classifier = try net.classifier.map { classifier throws(AIError) in
             try ConvolutionWeights(classifier, prefix: "", source)
         }
+        map = try Self.map(net, source)
         weightsBytes = source.readBytes
         try source.files.checkIntact()
+    }
+
+    private static func map(_ net: ConvolutionNet, _ source: TensorSource) throws(AIError) -> Map? {
+        switch net.map {
+        case .sum(let sum, _): return .sum(try MapSumWeights(sum, source))
+        case .fusion(let fusion):
+            guard let tower = net.tower else { preconditionFailure("a tower's planes without a tower") }
+            return .fusion(try MapFusionWeights(fusion, tower, source))
+        case nil: return nil
+        }
     }
 
     private static func steps(
@@ -71,6 +90,8 @@ struct ConvolutionModel: Sendable {
                         weight: try source.vector("\(net.prefix)\(norm.name).weight", norm.channels),
                         bias: try source.vector("\(net.prefix)\(norm.name).bias", norm.channels),
                         epsilon: Float(norm.epsilon)))
+            case .attention(let attention):
+                steps.append(.attention(try PlaneAttention(attention, prefix: net.prefix, source)))
             case .response(let norm):
                 steps.append(
                     .response(
@@ -101,14 +122,17 @@ struct ConvolutionModel: Sendable {
         return Array(UnsafeBufferPointer(start: plane.start, count: plane.size.count))
     }
 
-    private func apply(_ block: Block, to plane: ConvolutionPlane, _ space: ConvolutionSpace) -> ConvolutionPlane {
-        let sum = apply(block.steps, to: plane, keepsFirst: block.around != nil, space)
+    /// - Parameter keepsFirst: whether the plane is read again after this.
+    private func apply(
+        _ block: Block, to plane: ConvolutionPlane, keepsFirst: Bool = false, _ space: ConvolutionSpace
+    ) -> ConvolutionPlane {
+        let sum = apply(block.steps, to: plane, keepsFirst: keepsFirst || block.around != nil, space)
         let team = space.team.team
         if let around = block.around {
-            let added = apply(around, to: plane, keepsFirst: false, space)
+            let added = apply(around, to: plane, keepsFirst: keepsFirst, space)
             precondition(added.size == sum.size)
             hub_add(team, sum.start, added.start, 1, sum.size.count)
-            space.give(back: added)
+            if !keepsFirst || !around.isEmpty { space.give(back: added) }
         }
         if let activation = block.activation {
             let channels = sum.size.channels
@@ -116,6 +140,33 @@ struct ConvolutionModel: Sendable {
                 team, activation.kernel, sum.start, nil, channels, sum.size.places, channels, sum.start)
         }
         return sum
+    }
+
+    /// What is made of the planes of several blocks.
+    ///
+    /// - Parameter pixels: `[height][width][3]`.
+    /// - Precondition: the net has a map, and no tower; the scratch memory has room for it.
+    func map(_ pixels: [Float], height: Int, width: Int, _ space: ConvolutionSpace) -> ConvolutionPlane {
+        guard case .sum(let sum) = map, let taps = net.map?.blocks else { preconditionFailure("there is no sum") }
+        space.clear()
+        var plane = space.plane(.init(height: height, width: width, channels: 3))
+        pixels.withUnsafeBufferPointer { plane.start.update(from: $0.baseAddress!, count: plane.size.count) }
+        var taken: [ConvolutionPlane] = []
+        for (number, block) in blocks.enumerated() {
+            plane = apply(block, to: plane, keepsFirst: number > 0 && taps.contains(number - 1), space)
+            if taps.contains(number) { taken.append(plane) }
+        }
+        return sum.apply(taken, space)
+    }
+
+    /// What is made of a tower's rows.
+    ///
+    /// - Parameter size: of the tower's plane.
+    /// - Precondition: as of ``map(_:height:width:_:)``, but for the tower.
+    func map(_ rows: [FloatBuffer], _ size: ConvolutionNet.Plane, _ space: ConvolutionSpace) -> ConvolutionPlane {
+        guard case .fusion(let fusion) = map else { preconditionFailure("there is no tower") }
+        space.clear()
+        return fusion.apply(rows, size, space)
     }
 
     /// - Parameter keepsFirst: whether the plane is read again after this.
@@ -167,6 +218,7 @@ extension ConvolutionModel.Step {
                 team, plane.start, size.channels, size.places, size.channels, weight.start, bias.start, epsilon,
                 out.start, size.channels)
             return isKept ? out : nil
+        case .attention(let attention): return attention.apply(plane, space)
         case .response(let weight, let bias, let epsilon):
             let out = isKept ? space.plane(size) : plane
             let factors = Self.responses(plane, weight, epsilon, space.team)

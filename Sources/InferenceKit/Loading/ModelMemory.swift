@@ -97,7 +97,7 @@ struct ModelMemory: Sendable, Hashable {
     /// The same part by part; nil where there is no description.
     func use(texts: Int = 1, context: Int, format: KeyValueFormat) -> MemoryUse? {
         if case .net(let net) = basis {
-            return net.memory(weights: weightsBytes, height: net.height, width: net.width)
+            return net.memory(weights: weightsBytes, format: format)
         }
         guard case .description(let d, let isPacked) = basis else { return nil }
         return d.memory(weights: weightsBytes, isPacked: isPacked, texts: texts, context: context, format: format)

@@ -3,7 +3,7 @@ public import HubMedia
 import ModelFormats
 
 /// A model that sees, on the CPU: pictures become labels or vectors, where it has a side for texts too in one space with
-/// them.
+/// them, or maps that say something of each pixel.
 public final class PictureModel: Sendable {
     /// What the headers say.
     public let inspection: ModelInspection
@@ -20,7 +20,7 @@ public final class PictureModel: Sendable {
 
     let engine: any PictureEngine
     private let scores: LabelScores?
-    private let queue = ComputeQueue()
+    let queue = ComputeQueue()
 
     init(_ reading: FolderReading, options: ModelOptions) throws(AIError) {
         let began = Clock.seconds
@@ -28,7 +28,7 @@ public final class PictureModel: Sendable {
         if let (net, weights) = try reading.runnableNet() {
             engine = try NetEngine(reading, net, weights, options)
             (labels, texts) = (net.labels, nil)
-            task = net.labels == nil ? .imageEmbedding : .imageClassification
+            task = net.task
             inspection = ModelInspection(reading)
         } else {
             let (_, described, names, weights) = try reading.runnable()
@@ -58,7 +58,7 @@ public final class PictureModel: Sendable {
     /// - Throws: ``ErrorCode/unsupportedModel`` for a model without labels, ``ErrorCode/invalidInput`` for a picture of
     ///   which no square of pixels is left, or more than the model has room for, ``ErrorCode/cancelled``.
     public func classify(_ pictures: [Picture]) async throws(AIError) -> [[TextLabel]] {
-        guard let scores else {
+        guard let scores, task != .imageSegmentation else {
             throw .unsupported(inspection.folder, "the model is for \(task.rawValue); it gives pictures no labels")
         }
         return try await outputs(pictures).map { outputs in

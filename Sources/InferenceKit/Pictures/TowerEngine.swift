@@ -128,27 +128,3 @@ extension PictureProcessor {
         }
     }
 }
-
-extension PicturePixels {
-    /// The numbers of squares of pixels, row after row of them: of each the first colour, row by row, then the next, as a
-    /// convolution's kernel has them.
-    fileprivate func squares(side: Int, rows: Int, columns: Int) -> [[Float]] {
-        precondition(layout == .planes)
-        var all: [[Float]] = []
-        all.reserveCapacity(rows * columns)
-        for row in 0..<rows {
-            for column in 0..<columns {
-                var square: [Float] = []
-                square.reserveCapacity(3 * side * side)
-                for color in 0..<3 {
-                    for y in row * side..<(row + 1) * side {
-                        let start = (color * height + y) * width + column * side
-                        square += values[start..<start + side]
-                    }
-                }
-                all.append(square)
-            }
-        }
-        return all
-    }
-}

@@ -14,7 +14,8 @@ struct EncoderTest {
 
     private static func name(_ task: ModelTask) -> String {
         switch task {
-        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages:
+        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages,
+            .depthEstimation, .imageSegmentation:
             "embeddings"
         case .ranking: "ranking"
         case .classification: "labels"
@@ -52,7 +53,8 @@ struct EncoderTest {
     /// What the numbers of a text are.
     private var noun: String {
         switch task {
-        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages:
+        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages,
+            .depthEstimation, .imageSegmentation:
             "vectors"
         case .ranking: "scores"
         case .classification, .tokenClassification: "labels"
@@ -79,7 +81,8 @@ struct EncoderTest {
         let all = results.flatMap { $0 }
         let range = "from \(Self.rounded(all.min() ?? 0)) to \(Self.rounded(all.max() ?? 0))"
         switch task {
-        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages:
+        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages,
+            .depthEstimation, .imageSegmentation:
             let norms = results.map { vector in
                 Self.rounded(vector.reduce(0) { $0 + Double($1) * Double($1) }.squareRoot())
             }
@@ -107,7 +110,8 @@ struct EncoderTest {
     private func sample() async throws(AIError) -> SmokeTest.Sample {
         let first = samples.texts[0]
         switch task {
-        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages:
+        case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages,
+            .depthEstimation, .imageSegmentation:
             let ranking = try await model.rankByCosine(Array(samples.texts.dropFirst()), for: first)
             return SmokeTest.Sample(text: first, answer: .ranking(ranking))
         case .ranking:

@@ -25,10 +25,18 @@ extension TryCommand {
         }
         guard !needsTexts || folder.readsTexts else { throw readsNoText(request, report) }
         if let tasks = request.tasks, !tasks.contains(.imageClassification) { throw sees(request, report) }
+        try await checkOutput(files, request, context)
         let model = try await pictureModel(folder, request.options, target, context)
         report.opening = SmokeTest.openingChecks(model)
         context.output.document(report.json)
-        if let query = request.query {
+        let makesMap = [.depthEstimation, .imageSegmentation].contains(model.task)
+        if makesMap, request.tasks == nil {
+            try await map(files, first, model, request, &report, context)
+        } else if makesMap {
+            throw hasNoLabels(model, request, report)
+        } else if request.output != nil {
+            throw makesNoMap(model, report)
+        } else if let query = request.query {
             report.answer = (query, .ranking(try await rank(files, first, for: query, model, request, context)))
         } else {
             try await label(files, first, model, request, &report, context)
@@ -111,9 +119,10 @@ extension TryCommand {
 
     private static func hasNoLabels(_ model: PictureModel, _ request: Request, _ report: TryReport) -> AIError {
         guard model.takesLabels else {
+            let what = model.labels.isEmpty ? "labels" : "labels of whole pictures"
             return AIError(
-                .unsupportedModel, "\(report.id) has no labels: it \(ModelTask.imageEmbedding.purpose)",
-                advice: ModelTask.imageEmbedding.example(request.model, mask: nil))
+                .unsupportedModel, "\(report.id) has no \(what): it \(model.task.purpose)",
+                advice: model.task.example(request.model, mask: nil))
         }
         return AIError(
             .invalidInput, "\(report.id) has no labels of its own: it \(ModelTask.zeroShotImages.purpose)",

@@ -40,6 +40,9 @@ extension TryCommand {
         var labelTemplate: String?
         /// The files of pictures.
         var attach: [String]
+        /// The file that what is made of a picture is written to, and whether one that is there is replaced.
+        var output: String?
+        var isForced: Bool
         /// The file of a series to forecast, its column, and the number of values; nil for what is usual.
         var series: String?
         var column: String?
@@ -95,6 +98,8 @@ extension TryCommand {
             labels = arguments[TryCommand.labels] ?? []
             labelTemplate = arguments[TryCommand.labelTemplate]
             attach = arguments.all(InputFlags.attach)
+            output = arguments[TryCommand.output]
+            isForced = arguments[SharedFlags.force]
             series = arguments[TryCommand.series]
             column = arguments[TryCommand.column]
             horizon = arguments[TryCommand.horizon]
@@ -177,6 +182,9 @@ extension TryCommand {
             if labelTemplate != nil, labels.isEmpty || attach.isEmpty {
                 throw AIError(.invalidInput, "--label-template needs --labels and a picture, by --attach FILE")
             }
+            if output != nil, attach.isEmpty {
+                throw AIError(.invalidInput, "--output needs a picture, by --attach FILE")
+            }
             if let flag = vectorFlag, prompt == nil, !embeds, query == nil {
                 throw AIError(.invalidInput, "--\(flag) needs a text: a PROMPT, --embed TEXT or --texts FILE")
             }
@@ -211,7 +219,7 @@ extension TryCommand {
                 (!labels.isEmpty, "labels", [.classification, .zeroShotImages]),
                 (textPair != nil, "text-pair", [.classification]), (chat, "chat", [.textGeneration]),
                 (series != nil, "series", [.forecasting]),
-                (!attach.isEmpty, "attach", [.imageClassification, .imageEmbedding, .zeroShotImages]),
+                (!attach.isEmpty, "attach", ModelTask.allCases.filter(\.sees)),
             ]
             for other in others where other.isGiven && !other.tasks.contains(task) {
                 throw AIError(.invalidInput, "--\(other.flag) has no meaning with --task \(task.rawValue)")

@@ -64,6 +64,17 @@ enum TryCommand {
             example, gives vectors with --task feature-extraction.
             """
     ) { text throws(AIError) in try Option<ModelTask>.value(text) }
+    static let output = Option<String>(
+        "output", short: "o", "FILE", .file, "where it is written: what a model makes of a picture, .png or .npy",
+        detail: """
+            Depth is written as a PNG of 16 bits, from black for the smallest number to white for the largest; segments are \
+            drawn over the picture. In a file of NumPy, each pixel has its depth, or the place of its segment in the list. If \
+            FILE exists, hub asks; without a terminal it needs --force.
+            """,
+        read: { text throws(AIError) in
+            if text.isEmpty { throw AIError(.invalidInput, "the value is empty") }
+            return text
+        })
     static let series = Option.text(
         "series", "FILE", kind: .file, "forecast the series of numbers in a CSV file",
         detail: """
@@ -96,8 +107,8 @@ enum TryCommand {
             With a PROMPT, the model does once what it is for. A model for texts prints the text as it is generated. If it has \
             a chat template, the prompt is the user's message in it; --raw takes the prompt as it is. Other models print a \
             translation (--to), a vector, the labels of a text or of its tokens, or the words that fit where the prompt has a \
-            mask, written as the model writes it, or as [MASK] or <mask>. A model that labels or embeds pictures takes one \
-            by --attach, without a PROMPT; for a picture with a PROMPT use hub chat --provider. hub chat, embed, rank, \
+            mask, written as the model writes it, or as [MASK] or <mask>. A model that labels or embeds pictures, or says \
+            how far away their pixels are or what they show, takes one by --attach, without a PROMPT; for a picture with a PROMPT use hub chat --provider. hub chat, embed, rank, \
             classify and forecast take more than one input; hub tokenize and hub eval look at tokens and predictions.
 
             With --chat and no PROMPT, it is a conversation on the terminal.
@@ -115,7 +126,7 @@ enum TryCommand {
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: GenerationFlags.all + [
             system.flag, chat.flag, raw.minor.flag, logits.minor.flag, InputFlags.attach.flag, textPair.minor.flag,
-            labels.minor.flag, labelTemplate.minor.flag, task.minor.flag, from.minor.flag, to.minor.flag,
+            output.flag, SharedFlags.force.minor.flag, labels.minor.flag, labelTemplate.minor.flag, task.minor.flag, from.minor.flag, to.minor.flag,
             InputFlags.promptName.minor.flag,
             InputFlags.dimensions.minor.flag, template.minor.flag, inspect.flag, check.flag, InputFlags.gguf.flag,
             ProviderFlags.provider.flag, ProviderFlags.timeout.minor.flag, SharedFlags.yes.flag,

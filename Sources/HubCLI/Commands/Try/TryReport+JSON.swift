@@ -32,8 +32,13 @@ extension TryReport {
                 : .array(similar.map { .object(["text": .string($0.text), "cosine": .double($0.cosine)]) }),
             "ranking": answer(\.ranking),
             "labels": answer(\.labels) ?? pictures.first.flatMap { labels($0.labels) },
-            "pictures": pictures.count < 2
-                ? nil : .array(pictures.map { .object(["file": .string($0.file), "labels": labels($0.labels)]) }),
+            "depth": maps.first?.depthJSON, "segments": maps.first?.segmentsJSON,
+            "output": maps.first?.output.map { .string($0) },
+            "pictures": pictures.count + maps.count < 2
+                ? nil
+                : .array(
+                    pictures.map { .object(["file": .string($0.file), "labels": labels($0.labels)]) }
+                        + maps.map(\.json)),
             "tokens": answer(\.tokens),
             "fill": answer(\.fill), "forecast": seriesJSON,
             "perplexity": perplexity.flatMap { $0.perplexity.isFinite ? .double($0.perplexity) : nil },

@@ -37,6 +37,8 @@ struct TryReport {
     var answer: (text: String, answer: EncoderAnswer)?
     /// Pictures by their files, with the labels of each.
     var pictures: [(file: String, labels: [TextLabel])] = []
+    /// Pictures of whose pixels something is said.
+    var maps: [PictureMap] = []
     /// A series and what may follow it.
     var series: SmokeTest.Series?
     var perplexity: Perplexity?
@@ -87,7 +89,7 @@ struct TryReport {
         if let verdict = check?.verdict ?? smoke?.verdict { return [verdict.rawValue] }
         let vectors = embeddings.map { $0.result.vector.map { "\($0)" }.joined(separator: " ") }
         return (similar.isEmpty ? vectors : similar.map(\.text)) + (answer.map { Self.quiet($0.answer) } ?? [])
-            + pictures.map { $0.labels.first?.label ?? "" }
+            + pictures.map { $0.labels.first?.label ?? "" } + quietMaps
             + (perplexity.map { ["\($0.perplexity)"] } ?? []) + quietSeries
     }
 
@@ -106,6 +108,7 @@ struct TryReport {
             showSeries(context)
             showVectors(output)
             for picture in pictures { show(.labels(picture.labels), of: picture.file, context) }
+            showMaps(output)
             if let answer { show(answer.answer, of: answer.text, context) }
             if let generation {
                 output.line()

@@ -51,6 +51,8 @@ extension ModelDescription {
         var leading: Int
         /// Whether a smaller grid is averaged over all that it covers.
         var hasAntialias = false
+        /// Whether what is interpolated lies on lines between two, and not on curves through four.
+        var isLinear = false
     }
 
     /// A table with a row for each distance of squares down and across, of a number for each head that is added to scaled

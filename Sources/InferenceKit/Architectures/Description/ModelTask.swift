@@ -22,8 +22,17 @@ public enum ModelTask: String, Sendable, Hashable, CaseIterable, Codable {
     /// Tells which of some texts fits a picture, by vectors of both in one space.
     case zeroShotImages = "zero-shot-image-classification"
 
+    /// Says how far away each pixel of a picture is.
+    case depthEstimation = "depth-estimation"
+    /// Gives the pixels of a picture labels.
+    case imageSegmentation = "image-segmentation"
+
     /// Whether it is done with pictures.
-    public var sees: Bool { [.imageClassification, .imageEmbedding, .zeroShotImages].contains(self) }
+    public var sees: Bool { seesAlone || self == .zeroShotImages }
     /// Whether it is done with texts.
-    public var reads: Bool { ![.imageClassification, .imageEmbedding, .forecasting].contains(self) }
+    public var reads: Bool { !seesAlone && self != .forecasting }
+    /// Whether it is done with pictures, and without texts.
+    private var seesAlone: Bool {
+        [.imageClassification, .imageEmbedding, .depthEstimation, .imageSegmentation].contains(self)
+    }
 }

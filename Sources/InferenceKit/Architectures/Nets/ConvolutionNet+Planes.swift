@@ -37,7 +37,7 @@ extension ConvolutionNet.Layer {
         switch self {
         case .convolution(let convolution): convolution.plane(of: plane)
         case .largest(let window), .mean(let window): window.plane(of: plane)
-        case .squeeze, .norm, .response: plane
+        case .squeeze, .norm, .response, .attention: plane
         }
     }
 }

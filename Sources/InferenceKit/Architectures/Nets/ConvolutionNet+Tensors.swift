@@ -8,11 +8,11 @@ extension ConvolutionNet {
         var shape: [Int]
     }
 
-    /// All tensors that are read.
+    /// All tensors that are read, but for those of a tower.
     var tensors: [Tensor] {
         let layers = blocks.flatMap { $0.layers + ($0.around ?? []) } + pooled
         let own = layers.flatMap(\.tensors).map { Tensor(name: prefix + $0.name, shape: $0.shape) }
-        return own + (classifier?.tensors ?? [])
+        return own + (classifier?.tensors ?? []) + (map?.tensors ?? [])
     }
 
     /// Makes sure that what follows from the settings is a net: sizes that fit each other, and no tensor too large to be
@@ -35,6 +35,7 @@ extension ConvolutionNet {
             channels = Self.channels(after: block.layers, of: channels)
         }
         try check(pooled, channels, path)
+        try tower?.description.check(path)
         for tensor in tensors {
             let elements = tensor.shape.reduce(Int64(1)) { $0.multipliedClamped(by: Int64($1)) }
             guard tensor.shape.allSatisfy({ $0 > 0 }), elements <= 1 << 31 else {
@@ -45,7 +46,15 @@ extension ConvolutionNet {
 
     private func check(_ layers: [Layer], _ channels: Int, _ path: String) throws(AIError) {
         var channels = channels
-        for case .convolution(let convolution) in layers {
+        for layer in layers {
+            if case .attention(let attention) = layer {
+                guard attention.heads > 0, attention.query.outputs % attention.heads == 0, attention.headSize <= 1024
+                else {
+                    throw .malformed(
+                        path, "\(attention.query.outputs) channels are not divided among \(attention.heads) heads")
+                }
+            }
+            guard case .convolution(let convolution) = layer else { continue }
             guard convolution.inputs == channels else {
                 throw .malformed(
                     path, "\(convolution.name) would read \(convolution.inputs) of \(channels) channels")
@@ -65,6 +74,8 @@ extension ConvolutionNet {
     /// Whether a stored tensor may be there though none needs it: counters of training, and heads that are not run.
     func isBeside(_ name: String) -> Bool {
         TensorPart(name) == .buffer || unread.contains { name.hasPrefix($0) }
+            // What of these is too much is told when the tower is read.
+            || tower.map { name.hasPrefix($0.names.prefix) } ?? false
     }
 
     /// - Throws: ``ErrorCode/unsupportedModel`` naming a stored tensor that this is not the net of.
@@ -83,6 +94,7 @@ extension ConvolutionNet.Layer {
         case .squeeze(let squeeze): squeeze.reduce.tensors + squeeze.expand.tensors
         case .norm(let norm): ["weight", "bias"].map { .init(name: "\(norm.name).\($0)", shape: [norm.channels]) }
         case .response(let norm): [norm.weight, norm.bias].map { .init(name: $0, shape: norm.shape) }
+        case .attention(let attention): attention.tensors
         case .largest, .mean: []
         }
     }

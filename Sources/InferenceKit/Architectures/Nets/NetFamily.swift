@@ -14,12 +14,17 @@ struct NetFamily: Sendable {
     private let knows: @Sendable (String) -> Bool
     private let describing: Describing
 
-    /// A family of transformers'.
+    /// A family of transformers' with classifiers.
     init(_ name: String, type: String, stem: String, describe: @escaping Describing) {
-        (self.name, types, describing) = (name, [type], describe)
-        classes = [
+        let classes: [(String, ModelTask)] = [
             ("\(stem)ForImageClassification", .imageClassification), ("\(stem)Model", .imageEmbedding),
         ]
+        self.init(name, type: type, classes: classes, describe: describe)
+    }
+
+    /// A family of transformers'.
+    init(_ name: String, type: String, classes: [(name: String, task: ModelTask)], describe: @escaping Describing) {
+        (self.name, types, self.classes, describing) = (name, [type], classes, describe)
         knows = { _ in false }
     }
 

@@ -4,7 +4,8 @@ import ModelFormats
 /// Every family of convolutional nets that runs.
 enum Nets {
     static let all: [NetFamily] = [
-        .mobileNetV3, .resNet, .resNetOfTransformers, .efficientNet, .mobileNetV2,
+        .mobileNetV3, .resNet, .resNetOfTransformers, .efficientNet, .mobileNetV2, .segFormer,
+        .depthAnything, .dpt,
     ]
 
     /// The family of a configuration; nil if there is none for it.
