@@ -221,6 +221,10 @@ def folder_of(name, entry, model):
     config = json.loads((folder / "config.json").read_text())
     for key in ("transformers_version", "dtype"):
         config.pop(key, None)
+    if entry.name.startswith("DPT") and entry.backbone:
+        # As published: what the model itself does not have.
+        for key in ("num_hidden_layers", "num_attention_heads", "intermediate_size", "image_size", "patch_size"):
+            config[key] = None
     (folder / "config.json").write_text(json.dumps(config, indent=1, sort_keys=True) + "\n")
     kind = "Segformer" if entry.name.startswith("Segformer") else "DPT"
     (folder / "preprocessor_config.json").write_text(json.dumps({

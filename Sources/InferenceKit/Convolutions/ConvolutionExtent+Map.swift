@@ -58,13 +58,15 @@ extension ConvolutionExtent {
             hold(kept, made.count, plane.places * sum.fuse.outputs)
         }
         note(sum.classifier, made.places)
-        hold(made.count, sum.classifier.plane(of: made).count)
+        hold(kept, made.count, sum.classifier.plane(of: made).count)
     }
 
     private mutating func walk(
         _ fusion: ConvolutionNet.MapFusion, _ planes: [ConvolutionNet.Plane], patch: Int, first: Int
     ) {
+        // The rows of the tower are there until the end.
         let rows = planes.reduce(0) { $0 + $1.count + first * $1.channels }
+        defer { loose += rows }
         var features: [ConvolutionNet.Plane] = []
         for (stage, plane) in zip(fusion.stages, planes) {
             if case .projected(let readout) = stage.readout { note(readout, plane.places) }
@@ -79,7 +81,7 @@ extension ConvolutionExtent {
             }
             note(resized)
             let made = walk([.convolution(stage.output)], resized)
-            let before = rows + features.reduce(0) { $0 + $1.count }
+            let before = features.reduce(0) { $0 + $1.count }
             hold(before, 4 * plane.count)
             hold(before, plane.count, projected.count, resized.count)
             hold(before, resized.count, made.count)

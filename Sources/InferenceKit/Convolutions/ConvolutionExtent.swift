@@ -58,6 +58,7 @@ struct ConvolutionExtent: Sendable, Hashable {
                 note(squeeze.reduce, 1)
                 note(squeeze.expand, 1)
             case .attention(let attention):
+                note(attention.keys(of: plane))
                 let keys = attention.keys(of: plane).places
                 if let reduction = attention.reduction { note(reduction.convolution, keys) }
                 note(attention.key, keys)

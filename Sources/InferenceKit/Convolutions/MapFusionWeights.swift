@@ -77,7 +77,6 @@ struct MapFusionWeights: Sendable {
         for (index, stage) in stages.enumerated() {
             features.append(feature(stage, description.stages[index].readout, rows[index], size, space))
         }
-        for rows in rows { space.released(rows.count) }
         var sum = features.removeLast()
         for (index, step) in steps.enumerated() {
             if index > 0 { add(features.removeLast(), to: sum, step, space) }

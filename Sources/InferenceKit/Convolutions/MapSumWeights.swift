@@ -57,7 +57,6 @@ struct MapSumWeights: Sendable {
             PlaneResizing.resize(small, keepsCorners: false, adds: true, into: sum, space.team)
             space.give(back: small)
         }
-        for plane in planes { space.give(back: plane) }
         if let activation {
             let size = sum.size
             hub_activate(
@@ -65,7 +64,7 @@ struct MapSumWeights: Sendable {
                 sum.start)
         }
         let out = classifier.apply(sum, space)
-        space.give(back: sum)
+        for plane in planes + [sum] { space.give(back: plane) }
         return out
     }
 }

@@ -35,7 +35,8 @@ extension TryReport {
             output.row(Styled(map.file, .faint))
             if let depth = map.depth {
                 let (least, most) = (Self.rounded(Double(depth.min)), Self.rounded(Double(depth.max)))
-                output.line("depth of \(depth.width) by \(depth.height) pixels, from \(least) to \(most)")
+                output.line(
+                    Styled("depth of \(depth.width) by \(depth.height) pixels, from \(least) to \(most)"))
             }
             if let segments = map.segments {
                 var table = Table([.init("LABEL", least: 12), .init("SCORE", .right), .init("PIXELS", .right)])
