@@ -154,26 +154,30 @@ import Testing
         #expect(most <= told && told < 2 * most, "\(most) of \(told)")
     }
 
-    @Test(arguments: [
-        ("segformer", ["sr_ratios"], .array([4, 2]), "sr_ratios is not a list of sizes of stages"),
-        ("segformer", ["mlp_ratios"], .array([2, 2, 0.001]), "mlp_ratios has 0.001"),
-        ("segformer", ["num_attention_heads"], .array([1, 2, 5]), "24 channels are not divided among 5 heads"),
-        ("segformer", ["hidden_act"], "mish", "activation mish"),
-        ("segformer", ["reshape_last_stage"], false, "reshape_last_stage false"),
-        ("segformer", ["num_channels"], 4, "num_channels 4"),
-        ("segformer", ["decoder_hidden_size"], 13, "decode_head"),
-        ("depth-anything", ["depth_estimation_type"], "stereo", "depth_estimation_type stereo"),
-        ("depth-anything", ["reassemble_factors"], .array([4, 2, 1, 0.3]), "reassemble_factors 0.3"),
-        ("depth-anything", ["head_in_index"], 1, "head_in_index 1"),
-        ("depth-anything", ["patch_size"], 14, "patch_size is 14"),
-        ("depth-anything", ["backbone"], "facebook/dinov2-small", "backbone facebook/dinov2-small"),
-        ("depth-anything", ["backbone_config", "model_type"], "swinv2", "backbone_config: model_type swinv2"),
-        ("depth-anything", ["backbone_config", "use_swiglu_ffn"], true, "use_swiglu_ffn"),
-        ("depth-anything", ["backbone_config", "out_indices"], .array([1, 2, 2, 4]), "are not ascending ones of 4"),
-        ("depth-anything", ["backbone_config", "out_indices"], .array([2, 3, 4]), "would become 4 stages"),
-        ("dpt", ["is_hybrid"], true, "is_hybrid true"), ("dpt", ["readout_type"], "mean", "readout_type mean"),
-        ("dpt", ["backbone_out_indices"], .array([0, 1, 2, 4]), "are not ascending ones of 4"),
-    ] as [(String, [String], JSON, String)])
+    @Test(
+        arguments: [
+            ("segformer", ["sr_ratios"], .array([4, 2]), "sr_ratios is not a list of sizes of stages"),
+            ("segformer", ["mlp_ratios"], .array([2, 2, 0.001]), "mlp_ratios has 0.001"),
+            ("segformer", ["num_attention_heads"], .array([1, 2, 5]), "24 channels are not divided among 5 heads"),
+            ("segformer", ["hidden_act"], "mish", "activation mish"),
+            ("segformer", ["reshape_last_stage"], false, "reshape_last_stage false"),
+            ("segformer", ["num_channels"], 4, "num_channels 4"),
+            ("segformer", ["decoder_hidden_size"], 13, "decode_head"),
+            ("depth-anything", ["depth_estimation_type"], "stereo", "depth_estimation_type stereo"),
+            ("depth-anything", ["reassemble_factors"], .array([4, 2, 1, 0.3]), "reassemble_factors 0.3"),
+            ("depth-anything", ["head_in_index"], 1, "head_in_index 1"),
+            ("depth-anything", ["patch_size"], 14, "patch_size is 14"),
+            ("depth-anything", ["backbone"], "facebook/dinov2-small", "backbone facebook/dinov2-small"),
+            ("depth-anything", ["backbone_config", "model_type"], "swinv2", "backbone_config: model_type swinv2"),
+            ("depth-anything", ["backbone_config", "use_swiglu_ffn"], true, "use_swiglu_ffn"),
+            (
+                "depth-anything", ["backbone_config", "out_indices"], .array([1, 2, 2, 4]),
+                "are not ascending ones of 4"
+            ),
+            ("depth-anything", ["backbone_config", "out_indices"], .array([2, 3, 4]), "would become 4 stages"),
+            ("dpt", ["is_hybrid"], true, "is_hybrid true"), ("dpt", ["readout_type"], "mean", "readout_type mean"),
+            ("dpt", ["backbone_out_indices"], .array([0, 1, 2, 4]), "are not ascending ones of 4"),
+        ] as [(String, [String], JSON, String)])
     func settingsAreChecked(name: String, keys: [String], value: JSON, message: String) async throws {
         let folder = try TemporaryFolder(linking: "micro/\(name)", except: ["config.json"])
         var config = try #require(try Fixtures.json("micro/\(name)/config.json").object)

@@ -34,5 +34,7 @@ struct OutputFile: Sendable {
         }
     }
 
-    func write(_ bytes: [UInt8]) async throws { try await Blocking.run { try FileSystem.replace(path, with: bytes) } }
+    func write(_ bytes: [UInt8]) async throws {
+        try await Blocking.run { try FileSystem.replace(path, with: bytes) }
+    }
 }

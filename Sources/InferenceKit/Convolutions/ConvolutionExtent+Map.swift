@@ -88,13 +88,13 @@ extension ConvolutionExtent {
             features.append(made)
         }
         guard var sum = features.last else { return }
-        for (index, step) in fusion.steps.enumerated() {
+        for (index, join) in fusion.joins.enumerated() {
             let place = features.count - 1 - index
             let rest = features[..<max(0, place)].reduce(0) { $0 + $1.count }
-            note(step.sum.first, sum.places)
+            note(join.sum.first, sum.places)
             // The sum, the side that is added, what an activation makes of it, and the first convolution.
             hold(rest, features[place].count, 4 * sum.count)
-            note(step.projection, sum.places)
+            note(join.projection, sum.places)
             var larger = sum
             if fusion.fitsStages, place > 0 {
                 (larger.height, larger.width) = (features[place - 1].height, features[place - 1].width)

@@ -21,7 +21,7 @@ struct MapFusionWeights: Sendable {
         let second: ConvolutionWeights
     }
 
-    private struct Step: Sendable {
+    private struct Join: Sendable {
         let side: Residual?
         let sum: Residual
         let projection: ConvolutionWeights
@@ -32,7 +32,7 @@ struct MapFusionWeights: Sendable {
     private let patch: Int
     private let first: Int
     private let stages: [Stage]
-    private let steps: [Step]
+    private let joins: [Join]
     private let before: [ConvolutionWeights]
     private let after: [ConvolutionWeights]
 
@@ -57,10 +57,10 @@ struct MapFusionWeights: Sendable {
                 readout: readout, projection: try weights(stage.projection), resizing: resizing,
                 output: try weights(stage.output))
         }
-        steps = try d.steps.map { step throws(AIError) in
-            Step(
-                side: try step.side.map(residual), sum: try residual(step.sum),
-                projection: try weights(step.projection))
+        joins = try d.joins.map { join throws(AIError) in
+            Join(
+                side: try join.side.map(residual), sum: try residual(join.sum),
+                projection: try weights(join.projection))
         }
         before = try d.head.before.map(weights)
         after = try d.head.after.map(weights)
@@ -78,15 +78,16 @@ struct MapFusionWeights: Sendable {
             features.append(feature(stage, description.stages[index].readout, rows[index], size, space))
         }
         var sum = features.removeLast()
-        for (index, step) in steps.enumerated() {
-            if index > 0 { add(features.removeLast(), to: sum, step, space) }
-            residual(sum, step.sum, space)
+        for (index, join) in joins.enumerated() {
+            if index > 0 { add(features.removeLast(), to: sum, join, space) }
+            residual(sum, join.sum, space)
             // Enlarging is linear, as this is, which is less work before.
-            let made = step.projection.apply(sum, space)
+            let made = join.projection.apply(sum, space)
             space.give(back: sum)
             let next = description.fitsStages ? features.last?.size : nil
             sum = resized(
-                made, height: next?.height ?? 2 * made.size.height, width: next?.width ?? 2 * made.size.width, space)
+                made, height: next?.height ?? 2 * made.size.height, width: next?.width ?? 2 * made.size.width, space
+            )
         }
         return head(sum, description.pixels(size, patch: patch), space)
     }
@@ -172,13 +173,13 @@ struct MapFusionWeights: Sendable {
 
     /// Adds a stage to a sum; the stage is given back.
     private func add(
-        _ stage: ConvolutionPlane, to sum: ConvolutionPlane, _ step: Step, _ space: ConvolutionSpace
+        _ stage: ConvolutionPlane, to sum: ConvolutionPlane, _ join: Join, _ space: ConvolutionSpace
     ) {
         var side = stage
         if side.size != sum.size {
             side = resized(side, height: sum.size.height, width: sum.size.width, keepsCorners: false, space)
         }
-        if let weights = step.side { residual(side, weights, space) }
+        if let weights = join.side { residual(side, weights, space) }
         hub_add(space.team.team, sum.start, side.start, 1, sum.size.count)
         space.give(back: side)
     }

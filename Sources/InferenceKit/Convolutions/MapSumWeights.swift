@@ -20,7 +20,8 @@ struct MapSumWeights: Sendable {
             // What the matrix of all adds is added once.
             let all = index == 0 ? zip(added, bias).map(+) : added
             parts.append(
-                ConvolutionWeights(sum.joined(projection.inputs), matrix: made, rows: width, bias: FloatBuffer(all)))
+                ConvolutionWeights(sum.joined(projection.inputs), matrix: made, rows: width, bias: FloatBuffer(all))
+            )
         }
         self.parts = parts
         activation = sum.fuse.activation

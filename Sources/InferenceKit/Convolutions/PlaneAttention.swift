@@ -60,7 +60,8 @@ struct PlaneAttention: Sendable {
         let (keys, values) = (key.apply(read, space), value.apply(read, space))
         let (count, width) = (read.size.places, keys.size.channels)
         let shape = KeyValueCache.LayerShape(
-            kvHeads: description.heads, headSize: description.headSize, valueSize: description.headSize, window: nil)
+            kvHeads: description.heads, headSize: description.headSize, valueSize: description.headSize, window: nil
+        )
         let cache = KeyValueCache([shape], format: HUB_CACHE_F32, capacity: count)
         _ = space.held(description.cacheNumbers(count))
         cache.prepare(upTo: count)

@@ -44,13 +44,15 @@ final class TowerPlanes {
                 StepRow(cache: cache, position: position, input: input, picture: places, length: inputs.count))
         }
         var taken: [FloatBuffer] = []
-        try model.run(step, workspace, tap: { layers in
-            guard tower.taps.contains(layers) else { return }
-            let rows = FloatBuffer(inputs.count * tower.description.width)
-            rows.start.update(from: workspace.hidden.start, count: rows.count)
-            if tower.isNormed { model.normalize(rows, count: inputs.count, workspace.team) }
-            taken.append(rows)
-        })
+        try model.run(
+            step, workspace,
+            tap: { layers in
+                guard tower.taps.contains(layers) else { return }
+                let rows = FloatBuffer(inputs.count * tower.description.width)
+                rows.start.update(from: workspace.hidden.start, count: rows.count)
+                if tower.isNormed { model.normalize(rows, count: inputs.count, workspace.team) }
+                taken.append(rows)
+            })
         return taken
     }
 }

@@ -32,7 +32,8 @@ struct NetEngine: PictureEngine {
         tower =
             if let tower = net.tower {
                 try TowerPlanes(
-                    tower, rows: extent.rows, source, team, isExact: options.isExact, format: options.usedCacheFormat)
+                    tower, rows: extent.rows, source, team, isExact: options.isExact,
+                    format: options.usedCacheFormat)
             } else { nil }
         model = try ConvolutionModel(net, source)
         space = ConvolutionSpace(extent, team)

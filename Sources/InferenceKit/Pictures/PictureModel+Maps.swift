@@ -54,7 +54,8 @@ extension PictureModel {
         let shares = [Float](unsafeUninitializedCapacity: count) { shares, filled in
             map.values.withUnsafeBufferPointer { values in
                 var resizing = hub_resizing(
-                    x: values.baseAddress, height: map.height, width: map.width, channels: map.channels, rows: height,
+                    x: values.baseAddress, height: map.height, width: map.width, channels: map.channels,
+                    rows: height,
                     columns: width, keeps_corners: false)
                 let scratch = FloatBuffer(hub_label_scratch(engine.team.team, &resizing))
                 withExtendedLifetime(scratch) {

@@ -126,7 +126,8 @@ enum TryCommand {
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: GenerationFlags.all + [
             system.flag, chat.flag, raw.minor.flag, logits.minor.flag, InputFlags.attach.flag, textPair.minor.flag,
-            output.flag, SharedFlags.force.minor.flag, labels.minor.flag, labelTemplate.minor.flag, task.minor.flag, from.minor.flag, to.minor.flag,
+            output.flag, SharedFlags.force.minor.flag, labels.minor.flag, labelTemplate.minor.flag, task.minor.flag,
+            from.minor.flag, to.minor.flag,
             InputFlags.promptName.minor.flag,
             InputFlags.dimensions.minor.flag, template.minor.flag, inspect.flag, check.flag, InputFlags.gguf.flag,
             ProviderFlags.provider.flag, ProviderFlags.timeout.minor.flag, SharedFlags.yes.flag,

@@ -87,7 +87,7 @@ extension ConvolutionNet {
         }
 
         /// What is done to the sum of what came before and a stage.
-        struct Step: Sendable, Hashable {
+        struct Join: Sendable, Hashable {
             /// Of the stage; nil for the smallest, to which nothing is added.
             var side: Residual?
             var sum: Residual
@@ -109,7 +109,7 @@ extension ConvolutionNet {
         /// From the largest to the smallest.
         var stages: [Stage]
         /// From the smallest to the largest.
-        var steps: [Step]
+        var joins: [Join]
         /// Whether a sum gets the size of the stage that is added to it; otherwise it doubles, and the stage is resized.
         var fitsStages: Bool
         var head: Head
@@ -141,7 +141,7 @@ extension ConvolutionNet.Map {
         switch self {
         case .sum(let sum, _): sum.projections + [sum.fuse, sum.classifier]
         case .fusion(let fusion):
-            fusion.stages.flatMap(\.convolutions) + fusion.steps.flatMap(\.convolutions) + fusion.head.before
+            fusion.stages.flatMap(\.convolutions) + fusion.joins.flatMap(\.convolutions) + fusion.head.before
                 + fusion.head.after
         }
     }
@@ -176,7 +176,7 @@ extension ConvolutionNet.MapFusion.Stage {
     }
 }
 
-extension ConvolutionNet.MapFusion.Step {
+extension ConvolutionNet.MapFusion.Join {
     fileprivate var convolutions: [ConvolutionNet.Convolution] {
         (side.map { [$0.first, $0.second] } ?? []) + [sum.first, sum.second, projection]
     }

@@ -48,7 +48,8 @@ extension ConvolutionNet {
         var channels = channels
         for layer in layers {
             if case .attention(let attention) = layer {
-                guard attention.heads > 0, attention.query.outputs % attention.heads == 0, attention.headSize <= 1024
+                guard attention.heads > 0, attention.query.outputs % attention.heads == 0,
+                    attention.headSize <= 1024
                 else {
                     throw .malformed(
                         path, "\(attention.query.outputs) channels are not divided among \(attention.heads) heads")

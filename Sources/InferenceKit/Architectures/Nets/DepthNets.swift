@@ -80,7 +80,8 @@ extension Settings {
     ) throws(AIError) -> ConvolutionNet {
         guard tower.taps.count == neck.channels.count, neck.inputs == tower.description.width, neck.width > 1 else {
             throw .malformed(
-                path, "\(tower.taps.count) layers of \(tower.description.width) numbers would become "
+                path,
+                "\(tower.taps.count) layers of \(tower.description.width) numbers would become "
                     + "\(neck.channels.count) stages of \(neck.inputs)")
         }
         if let name = text("backbone") { refuse("backbone", name) }
@@ -99,7 +100,8 @@ extension Settings {
         // A part of a configuration is saved without its class's defaults; where there is none, they are the model's own.
         let isWhole = has("backbone_config")
         let usual: [(String, Int)] = [
-            ("hidden_size", isWhole ? 768 : 384), ("num_hidden_layers", 12), ("num_attention_heads", isWhole ? 12 : 6),
+            ("hidden_size", isWhole ? 768 : 384), ("num_hidden_layers", 12),
+            ("num_attention_heads", isWhole ? 12 : 6),
             ("image_size", isWhole ? 224 : 518),
         ]
         for (key, value) in usual where members[key] == nil { members[key] = .int(Int64(value)) }
@@ -168,7 +170,8 @@ private struct MapNeck {
     init(_ settings: inout Settings, _ tower: ConvolutionNet.Tower) throws(AIError) {
         inputs = tower.description.width
         let isDPT = settings.configuration.modelType == "dpt"
-        channels = try settings.stages("neck_hidden_sizes", usual: isDPT ? [96, 192, 384, 768] : [48, 96, 192, 384])
+        channels = try settings.stages(
+            "neck_hidden_sizes", usual: isDPT ? [96, 192, 384, 768] : [48, 96, 192, 384])
         factors = settings.numbers("reassemble_factors") ?? [4, 2, 1, 0.5]
         width = settings.count("fusion_hidden_size") ?? (isDPT ? 256 : 64)
         for factor in factors where !Self.isRead(factor) { settings.refuse("reassemble_factors", "\(factor)") }
@@ -188,7 +191,9 @@ private struct MapNeck {
 
     mutating func readDPT(_ settings: inout Settings) throws(AIError) {
         readout = settings.text("readout_type") ?? "project"
-        if let readout, !["ignore", "add", "project"].contains(readout) { settings.refuse("readout_type", readout) }
+        if let readout, !["ignore", "add", "project"].contains(readout) {
+            settings.refuse("readout_type", readout)
+        }
         readoutActivation = settings.netActivation("hidden_act", usual: .gelu)
         hasNorm = settings.flag("use_batch_norm_in_fusion_residual") ?? false
         hasBias = settings.flag("use_bias_in_fusion_residual") ?? !hasNorm
@@ -205,7 +210,8 @@ private struct MapNeck {
 
     func fusion(fitsStages: Bool, _ head: ConvolutionNet.MapFusion.Head) -> ConvolutionNet.MapFusion {
         .init(
-            stages: channels.indices.map(stage), steps: channels.indices.map(step), fitsStages: fitsStages, head: head
+            stages: channels.indices.map(stage), joins: channels.indices.map(join), fitsStages: fitsStages,
+            head: head
         )
     }
 
@@ -236,10 +242,11 @@ private struct MapNeck {
         return stage
     }
 
-    private func step(_ index: Int) -> ConvolutionNet.MapFusion.Step {
+    private func join(_ index: Int) -> ConvolutionNet.MapFusion.Join {
         let name = "neck.fusion_stage.layers.\(index)."
         func residual(_ part: String) -> ConvolutionNet.MapFusion.Residual {
-            func convolution(_ number: Int, _ activation: ConvolutionNet.Activation?) -> ConvolutionNet.Convolution {
+            func convolution(_ number: Int, _ activation: ConvolutionNet.Activation?) -> ConvolutionNet.Convolution
+            {
                 .init(
                     name: "\(name)\(part).convolution\(number)", inputs: width, outputs: width, window: .centred(3),
                     hasBias: hasBias,
