@@ -158,14 +158,14 @@ import Testing
     @Test(
         arguments: [
             ("segformer", ["sr_ratios"], .array([4, 2]), "sr_ratios is not a list of sizes of stages"),
-            ("segformer", ["mlp_ratios"], .array([2, 2, 0.001]), "mlp_ratios has 0.001"),
+            ("segformer", ["mlp_ratios"], .array([2, 2, .double(0.001)]), "mlp_ratios has 0.001"),
             ("segformer", ["num_attention_heads"], .array([1, 2, 5]), "24 channels are not divided among 5 heads"),
             ("segformer", ["hidden_act"], "mish", "activation mish"),
             ("segformer", ["reshape_last_stage"], false, "reshape_last_stage false"),
             ("segformer", ["num_channels"], 4, "num_channels 4"),
             ("segformer", ["decoder_hidden_size"], 13, "decode_head"),
             ("depth-anything", ["depth_estimation_type"], "stereo", "depth_estimation_type stereo"),
-            ("depth-anything", ["reassemble_factors"], .array([4, 2, 1, 0.3]), "reassemble_factors 0.3"),
+            ("depth-anything", ["reassemble_factors"], .array([4, 2, 1, .double(0.3)]), "reassemble_factors 0.3"),
             ("depth-anything", ["head_in_index"], 1, "head_in_index 1"),
             ("depth-anything", ["patch_size"], 14, "patch_size is 14"),
             ("depth-anything", ["backbone"], "facebook/dinov2-small", "backbone facebook/dinov2-small"),
