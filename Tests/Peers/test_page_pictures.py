@@ -141,7 +141,7 @@ class Pictures(PageTest):
             self.assertIn("this browser cannot show it", page.text("#chosen"))
             page.until("!document.querySelector('#look').disabled")
             page.click("#look")
-            page.until("document.querySelector('#alerts').innerText.includes('cannot read input[0].image')")
+            page.until("document.querySelector('#alerts').innerText.includes('Cannot read input[0].image')")
             # The browser notes the status.
             page.console.clear()
 

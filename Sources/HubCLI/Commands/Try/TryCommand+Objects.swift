@@ -5,8 +5,8 @@ import InferenceKit
 /// Objects in pictures.
 extension TryCommand {
     static func find(
-        _ files: [String], _ first: Picture?, _ model: PictureModel, _ request: Request, _ report: inout TryReport,
-        _ context: Context
+        _ files: [String], _ first: Picture?, _ model: PictureModel, _ request: Request,
+        _ report: inout TryReport, _ context: Context
     ) async throws {
         let threshold = request.threshold ?? PictureModel.objectThreshold
         for (place, file) in files.enumerated() {

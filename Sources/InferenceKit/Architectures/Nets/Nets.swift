@@ -7,8 +7,8 @@ enum Nets {
         .mobileNetV3, .resNet, .resNetOfTransformers, .efficientNet, .mobileNetV2, .convNeXt,
         .convNeXtOfTransformers,
         .convNeXt2OfTransformers, .dinov3ConvNeXt, .mobileViT, .mobileViTOfTransformers,
-        .mobileNet1OfTransformers, .mobileNet2OfTransformers, .efficientNetOfTransformers,
-        .swin, .swin2, .swinOfTimm, .swin2OfTimm, .segFormer, .depthAnything, .dpt,
+        .mobileNet1OfTransformers, .mobileNet2OfTransformers, .efficientNetOfTransformers, .regNet,
+        .regNetOfTransformers, .swin, .swin2, .swinOfTimm, .swin2OfTimm, .segFormer, .depthAnything, .dpt,
     ]
 
     /// The family of a configuration; nil if there is none for it.
