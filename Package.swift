@@ -90,14 +90,14 @@ let package = Package(
             "HubServer", ["HubCore", "CMicroHTTPD"],
             resources: [
                 "page.css", "theme.js", "page.js", "markdown.js", "highlight.js", "storage.js", "downloads.js",
-                "chat.js", "turns.js", "machine.js", "icon.svg",
+                "chat.js", "turns.js", "machine.js", "icon.svg", "pictures.js", "overlay.js", "pictures.css",
             ].map { .embedInCode("Page/\($0)") }),
         library("HubMirror", ["HubCore", "Catalog", "Fetcher", "ModelFormats", "HubServer"]),
         library(
             "HubAPI",
             [
-                "HubCore", "ModelFormats", "HubTokenizers", "HubChatTemplates", "HubGrammar", "InferenceKit",
-                "Catalog", "Fetcher", "HubServer",
+                "HubCore", "ModelFormats", "HubMedia", "HubTokenizers", "HubChatTemplates", "HubGrammar",
+                "InferenceKit", "Catalog", "Fetcher", "HubServer",
             ]),
         .target(
             name: "HubCLI",
@@ -135,6 +135,9 @@ let package = Package(
             packageAccess: false, swiftSettings: swiftSettings),
         .executableTarget(
             name: "Chat", dependencies: ["HubCore", "InferenceKit", "RemoteKit"], path: "Examples/Chat",
+            packageAccess: false, swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "PictureSearch", dependencies: ["HubCore", "InferenceKit"], path: "Examples/PictureSearch",
             packageAccess: false, swiftSettings: swiftSettings),
 
         .target(name: "CSupport", path: "Tests/CSupport"),
@@ -189,7 +192,8 @@ let package = Package(
         .testTarget(
             name: "HubCLITests",
             dependencies: [
-                "HubCLI", "CatalogTour", "Chat", "MemoryKit", "Catalog", "Fetcher", "HubCore", "HubMedia",
+                "HubCLI", "CatalogTour", "Chat", "PictureSearch", "MemoryKit", "Catalog", "Fetcher", "HubCore",
+                "HubMedia",
                 "InferenceKit",
                 "ModelFormats", "Support",
                 "HubServer",

@@ -25,6 +25,15 @@ import safetensors.torch
 import sentencepiece
 import tokenizers
 import torch
+
+if not torch.cuda.is_available():
+    # torchvision's C library may want CUDA; none of it is needed, but it registers operators that then are missing.
+    operators = torch.library.Library("torchvision", "FRAGMENT")
+    for operator in ("nms", "qnms"):
+        try:
+            operators.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        except RuntimeError:
+            pass
 import transformers
 from tokenizers import decoders, normalizers, pre_tokenizers, processors
 from transformers.activations import QuickGELUActivation
@@ -40,7 +49,7 @@ TEXTS = [
 ]
 # Some that end before the positions do.
 SIGLIP_TEXTS = [TEXTS[1], "an owl", "a cat\tin the  night </s>", TEXTS[3]]
-VOCABULARY = 320
+VOCABULARY, GEMMA_VOCABULARY = 320, 600
 
 
 # Tokenizers
@@ -114,8 +123,32 @@ def siglip_tokenizer(name):
     }, indent=1) + "\n")
 
 
+def gemma_tokenizer(name):
+    """Of Gemma's kind, as SigLIP 2 has it: the file does not say that texts become lower case, which the class does."""
+    special = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"] + [f"<0x{number:02X}>" for number in range(256)]
+    value = tokenizers.Tokenizer(tokenizers.models.BPE(fuse_unk=True, unk_token="<unk>", byte_fallback=True))
+    spaces = normalizers.Replace(" ", "\u2581")
+    value.normalizer = normalizers.Sequence([normalizers.Lowercase(), spaces])
+    value.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    value.train([str(FIXTURES / "heldout.txt")], tokenizers.trainers.BpeTrainer(
+        vocab_size=GEMMA_VOCABULARY, special_tokens=special, show_progress=False, max_token_length=8))
+    value.normalizer = spaces
+    value.decoder = decoders.Sequence(
+        [decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse()])
+    value.post_processor = processors.TemplateProcessing("$A <eos>", "$A <eos> $B <eos>", [("<eos>", 1)])
+    folder = MICRO / name
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "tokenizer.json").write_text(value.to_str(), encoding="utf-8")
+    (folder / "tokenizer_config.json").write_text(json.dumps({
+        "add_bos_token": False, "add_eos_token": True, "bos_token": "<bos>", "clean_up_tokenization_spaces": False,
+        "do_lower_case": True, "eos_token": "<eos>", "model_input_names": ["input_ids"], "model_max_length": 12,
+        "pad_token": "<pad>", "padding_side": "right", "tokenizer_class": "GemmaTokenizer", "unk_token": "<unk>",
+    }, indent=1) + "\n")
+
+
 TOKENIZERS = {
     "clip": clip_tokenizer, "clip-text": lambda name: clip_tokenizer(name, added=[TOY]), "siglip": siglip_tokenizer,
+    "siglip2": gemma_tokenizer,
 }
 FILES = ["tokenizer.json", "tokenizer_config.json", "spiece.model"]
 
@@ -163,8 +196,10 @@ def mask(make):
 def without_pads(model):
     """What is behind a text's end token is not seen."""
     forward = model.forward
-    model.forward = lambda input_ids, **rest: forward(
-        input_ids=input_ids, **rest | {"attention_mask": ((input_ids == 1).cumsum(-1) <= 1).long()})
+    def other(input_ids, **rest):
+        ends = (input_ids == 1).long()
+        return forward(input_ids=input_ids, **rest | {"attention_mask": (ends.cumsum(-1) - ends == 0).long()})
+    model.forward = other
 
 
 def pooled(pick):
@@ -254,6 +289,43 @@ SIGLIP_VISION = {
     "order of positions": vision(swapped_positions), "bias of patches": vision(zero("patch_embedding.bias")),
     "norm after the layers": vision(module("post_layernorm", Same())),
 }
+def squares_by_colour(model):
+    """A square's numbers by colours, as in a convolution's kernel."""
+    forward = model.embeddings.patch_embedding.forward
+    model.embeddings.patch_embedding.forward = lambda values: forward(
+        values.unflatten(-1, (64, 3)).transpose(-1, -2).flatten(-2))
+
+
+def resized_positions(**how):
+    """Positions interpolated in another way."""
+    def change(model):
+        def resized(positions, shapes, max_length):
+            out = []
+            for height, width in shapes.tolist():
+                grid = torch.nn.functional.interpolate(
+                    positions.permute(2, 0, 1)[None], size=(height, width), align_corners=False, **how)
+                grid = grid[0].flatten(1).T
+                out.append(torch.cat([grid, grid[:1].expand(max_length - len(grid), -1)]))
+            return torch.stack(out)
+        model.embeddings.resize_positional_embeddings = resized
+    return change
+
+
+def seen_padding(model):
+    """Squares that fill a picture up count too."""
+    forward = model.forward
+    model.forward = lambda pixel_values, pixel_attention_mask, spatial_shapes, **rest: forward(
+        pixel_values, torch.ones_like(pixel_attention_mask), spatial_shapes, **rest)
+
+
+# Texts go through the layers of SigLIP, which has the rest.
+SIGLIP2_TEXT = {key: value for key, value in SIGLIP_TEXT.items() if "activation" not in key}
+SIGLIP2_VISION = SIGLIP_VISION | {
+    "order of a square's numbers": vision(squares_by_colour), "mask of padding": vision(seen_padding),
+    "linear positions": vision(resized_positions(mode="bicubic", antialias=True)),
+}
+# Only a smaller grid is averaged.
+SIGLIP2_SMALLER = {"averaged positions": vision(resized_positions(mode="bilinear"))}
 SIGLIP_POOLED = {
     "probe": vision(zero("head.probe")), "pooling's matrix": vision(zero("head.attention.in_proj_weight")),
     "pooling's biases": vision(zero("head.attention.in_proj_bias")),
@@ -293,6 +365,11 @@ class Model:
     def isSiglip(self):
         return self.kind.startswith("Siglip")
 
+    @property
+    def isNative(self):
+        """Whether pictures are of any size."""
+        return self.kind.startswith("Siglip2")
+
 
 TEXT = dict(
     hidden_size=16, intermediate_size=40, num_attention_heads=4, num_hidden_layers=2, max_position_embeddings=16,
@@ -314,6 +391,10 @@ SIGLIP_WORDS = dict(
     TEXT, **NORM, model_type="siglip_text_model", max_position_embeddings=12, hidden_act="gelu_pytorch_tanh",
     projection_size=32)
 SIGLIP_SIGHT = dict(VISION, **NORM, model_type="siglip_vision_model", hidden_act="gelu_pytorch_tanh")
+SIGLIP2_PROCESSOR = {"image_processor_type": "Siglip2ImageProcessor", "max_num_patches": 30, "patch_size": 8, "resample": 2}
+SIGLIP2_WORDS = SIGLIP_WORDS | dict(model_type="siglip2_text_model", vocab_size=GEMMA_VOCABULARY)
+SIGLIP2_SIGHT = SIGLIP_SIGHT | dict(model_type="siglip2_vision_model", num_patches=16)
+del SIGLIP2_SIGHT["image_size"]
 
 #: With biases that lie where the two forms of gelu differ most, so that these differ in the outputs.
 SCALES = {"fc1.weight": 0.1, "fc2.weight": 8, "patch_embedding": 0.1, "out_proj": 0.3}
@@ -382,6 +463,22 @@ MODELS = {
         processor=SIGLIP_PROCESSOR, scales=SCALES),
     "siglip-vision": Model(
         "SiglipVisionModel", SIGLIP_SIGHT, SIGLIP_VISION | SIGLIP_POOLED, processor=SIGLIP_PROCESSOR, scales=SCALES),
+    # Of no size of their own: 24 squares of 30, more than there are positions.
+    "siglip2": Model(
+        "Siglip2Model", dict(
+            model_type="siglip2", initializer_factor=1.0, text_config=SIGLIP2_WORDS, vision_config=SIGLIP2_SIGHT),
+        SIGLIP2_TEXT | SIGLIP2_VISION | SIGLIP_POOLED | LOGITS | {"bias of the logits": zero("logit_bias")},
+        tokenizer="siglip2", texts=SIGLIP_TEXTS, size=(32, 48), processor=SIGLIP2_PROCESSOR, scales=SCALES),
+    "siglip2-labels": Model(
+        "Siglip2ForImageClassification", dict(
+            LABELS, model_type="siglip2", text_config=dict(model_type="siglip2_text_model"), vision_config=SIGLIP2_SIGHT),
+        SIGLIP2_VISION | SIGLIP2_SMALLER | LABELLED | {"mean": rows(lambda side, states: states[:, :1])},
+        size=(72, 16), processor=SIGLIP2_PROCESSOR | {"max_num_patches": 20}, scales=SCALES),
+    "siglip2-vision": Model(
+        "Siglip2VisionModel", SIGLIP2_SIGHT, {
+            key: value for key, value in (SIGLIP2_VISION | SIGLIP2_SMALLER | SIGLIP_POOLED).items() if "activation" not in key
+        }, size=(8, 40),
+        processor=SIGLIP2_PROCESSOR | {"max_num_patches": 7}, scales=SCALES),
 }
 
 
@@ -392,15 +489,18 @@ def unit(rows):
 
 
 def ids_of(folder, model):
-    """As the class of transformers makes them, which SigLIP's does not do by tokenizer.json; that says the same."""
+    """As the class of transformers makes them, which SigLIP's does not do by tokenizer.json; that says the same, but that
+    SigLIP 2's texts become lower case."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     named = dict(padding="max_length") if model.isSiglip else {}
     ids = [tokenizer(text, truncation=True, **named)["input_ids"] for text in model.texts]
     plain = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     plain.enable_truncation(tokenizer.model_max_length)
     if model.isSiglip:
-        plain.enable_padding(length=tokenizer.model_max_length, pad_id=1, pad_token="</s>")
-    assert ids == [plain.encode(text).ids for text in model.texts], folder
+        pad, token = (0, "<pad>") if model.isNative else (1, "</s>")
+        plain.enable_padding(length=tokenizer.model_max_length, pad_id=pad, pad_token=token)
+    texts = [text.lower() for text in model.texts] if model.isNative else model.texts
+    assert ids == [plain.encode(text).ids for text in texts], folder
     return ids
 
 
@@ -416,20 +516,37 @@ def outputs(made, model, ids):
     if model.seesPictures:
         levels = pixels(*model.size).double()
         values = ((torch.stack([levels, levels.flip(1)]) / 255 - 0.5) / 0.5).float().permute(0, 3, 1, 2)
-        named = {"interpolate_pos_encoding": True} if model.size != (32, 32) else {}
+        named = {"interpolate_pos_encoding": True} if model.size != (32, 32) and not model.isNative else {}
+        named |= patched(values, model.processor) if model.isNative else {"pixel_values": values}
         if hasattr(made, "get_image_features"):
-            vectors = made.get_image_features(values, **named).pooler_output
+            vectors = made.get_image_features(**named).pooler_output
         else:
-            said = made(values, **named)
+            said = made(**named)
             out |= {"labels_logits": said.logits} if "logits" in said else {}
-            vectors = said.image_embeds if "image_embeds" in said else getattr(made, "vision_model", made)(values).pooler_output
+            vectors = said.image_embeds if "image_embeds" in said else getattr(made, "vision_model", made)(
+                **named).pooler_output
         out["picture_vectors"] = unit(vectors)
     if hasattr(made, "logit_scale"):
-        columns = [made(input_ids=row, pixel_values=values, **named) for row in each]
+        columns = [made(input_ids=row, **named) for row in each]
         out["logits"] = torch.cat([column.logits_per_image for column in columns], dim=1)
         logits = out["logits"]
         out["probabilities"] = logits.sigmoid() if model.isSiglip else logits.softmax(dim=1)
     return out
+
+
+def patched(values, processor):
+    """Squares of pictures of one size, filled up, which of them are the picture's, and how many there are down and across."""
+    side, most = processor["patch_size"], processor["max_num_patches"]
+    height, width = values.shape[2] // side, values.shape[3] // side
+    count = height * width
+    target = transformers.models.siglip2.image_processing_pil_siglip2.get_image_size_for_max_num_patches(
+        *values.shape[2:], side, most)
+    assert target == tuple(values.shape[2:]) and count < most, target
+    squares = values.reshape(len(values), 3, height, side, width, side).permute(0, 2, 4, 3, 5, 1).flatten(3).flatten(1, 2)
+    squares = torch.nn.functional.pad(squares, (0, 0, 0, most - count))
+    mask = (torch.arange(most) < count).int().expand(len(values), -1)
+    return dict(
+        pixel_values=squares, pixel_attention_mask=mask, spatial_shapes=torch.tensor([[height, width]] * len(values)))
 
 
 def distance(model, one, other):

@@ -115,6 +115,28 @@ def early_stride(model):
             block.conv1.stride, block.conv2.stride = (2, 2), (1, 1)
 
 
+def layer_norms(part, value):
+    """The same of all norms of places."""
+    def change(model):
+        for module in model.modules():
+            if isinstance(module, torch.nn.LayerNorm):
+                if part == "eps":
+                    module.eps = value
+                else:
+                    getattr(module, part).fill_(value)
+    return change
+
+
+def filled(part, value):
+    """Sets all parameters whose names end so."""
+    def change(model):
+        found = [parameter for name, parameter in model.named_parameters() if name.endswith(part)]
+        assert found, part
+        for parameter in found:
+            parameter.fill_(value)
+    return change
+
+
 BATCH = {
     "running means": norms("running_mean", 0), "running variances": norms("running_var", 1),
     "weights of norms": norms("weight", 1), "biases of norms": norms("bias", 0),
@@ -128,6 +150,58 @@ RESNET = BATCH | {
     "way around": parameters("downsample"), "largest of a window": replaced("MaxPool2d", lambda: torch.nn.AvgPool2d(3, 2, 1)),
 }
 
+LAYERS = {
+    "epsilon": layer_norms("eps", 0.1), "weights of norms": layer_norms("weight", 1), "biases of norms": layer_norms("bias", 0),
+}
+CONVNEXT = LAYERS | {"bias of the classifier": parameters("head.fc.bias"), "biases of channels": parameters("conv_dw.bias")}
+
+VIT = BATCH | {
+    "weights of norms of places": layer_norms("weight", 1), "biases of norms of places": layer_norms("bias", 0),
+    "epsilon of norms of places": layer_norms("eps", 0.1), "SiLU": replaced("SiLUActivation", torch.nn.ReLU),
+}
+
+
+def one_head(model):
+    for module in model.modules():
+        if hasattr(module, "num_attention_heads"):
+            module.attention_head_size *= module.num_attention_heads
+
+
+def swapped(*names):
+    """The weights of two parts in each other's places."""
+    def change(model):
+        parts = dict(model.named_modules())
+        first = [name for name in parts if name.endswith(names[0])]
+        assert first, names
+        for name in first:
+            one, other = parts[name], parts[name[:-len(names[0])] + names[1]]
+            one.weight.data, other.weight.data = other.weight.data.clone(), one.weight.data.clone()
+    return change
+
+
+def symmetric_later(model):
+    """The same padding, as much before as behind, where the configuration is read at every step."""
+    model.config.tf_padding = False
+    for module in model.modules():
+        if isinstance(module, torch.nn.Conv2d):
+            module.padding = tuple(side // 2 for side in module.kernel_size)
+
+
+def no_residuals(model):
+    found = 0
+    for module in model.modules():
+        for part in ("use_residual", "apply_dropout"):
+            if getattr(module, part, False):
+                setattr(module, part, False)
+                found += 1
+    assert found
+
+
+def even_padding(model):
+    for module in model.modules():
+        if isinstance(module, torch.nn.ZeroPad2d):
+            module.padding = tuple(max(module.padding) for _ in module.padding)
+
 
 @dataclass
 class Net:
@@ -140,6 +214,8 @@ class Net:
     without: dict = field(default_factory=dict)
     #: A net whose weights it shares.
     weights: str = ""
+    #: Whether it has no labels.
+    is_bare: bool = False
 
 
 NETS = {
@@ -169,6 +245,67 @@ NETS = {
     "resnet-early": Net("ResNet", dict(
         embedding_size=8, hidden_sizes=[16, 32], depths=[1, 1], downsample_in_bottleneck=True, hidden_act="silu"),
         without=BATCH),
+    "convnext-timm": Net("test_convnext", dict(depths=[1, 1, 2, 1], dims=[8, 8, 16, 16]), size=(70, 90), without=CONVNEXT | {
+        "factors": filled("gamma", 1), "GELU": replaced("GELUTanh", torch.nn.SiLU),
+    }),
+    "convnext-tiered": Net("convnext_atto_ols", dict(depths=[1, 1, 1, 1], dims=[16, 16, 24, 24]), without=CONVNEXT | {
+        "factors": filled("gamma", 1), "GELU": replaced("GELU", torch.nn.SiLU),
+    }),
+    "convnext-first": Net("convnext_tiny_hnf", dict(depths=[1, 1, 1, 1], dims=[8, 8, 16, 16], norm_eps=0.02), without=CONVNEXT | {
+        "norm of the plane": replaced("LayerNorm2d", Same, "norm_pre"),
+    }),
+    "convnext-hidden": Net(
+        "convnext_large_mlp", dict(depths=[1, 1, 1, 1], dims=[8, 8, 16, 16], head_hidden_size=12), without=CONVNEXT | {
+            "hidden layer": replaced("GELU", Same, "head"), "norm of the mean": replaced("LayerNorm2d", Same, "head"),
+        }),
+    "convnextv2-timm": Net("convnextv2_atto", dict(depths=[1, 1, 2, 1], dims=[8, 8, 16, 16]), size=(70, 90), without=CONVNEXT | {
+        "responses": replaced("GlobalResponseNorm", Same), "biases of responses": parameters("grn.bias"),
+    }),
+    "convnext": Net("ConvNext", dict(
+        hidden_sizes=[8, 16, 24], depths=[1, 2, 1], num_stages=3, layer_norm_eps=0.02), size=(50, 70), without=LAYERS | {
+            "factors": filled("layer_scale_parameter", 1), "GELU": replaced("GELUActivation", torch.nn.SiLU),
+        }),
+    "convnextv2": Net("ConvNextV2", dict(
+        hidden_sizes=[8, 16], depths=[1, 2], num_stages=2, patch_size=2), without=LAYERS | {
+            "responses": replaced("ConvNextV2GRN", Same), "biases of responses": parameters("grn.bias"),
+        }),
+    "mobilevit": Net("MobileViT", dict(
+        hidden_sizes=[8, 12, 16], neck_hidden_sizes=[8, 8, 8, 8, 12, 12, 16], num_attention_heads=2, expand_ratio=2.0),
+        size=(96, 128), without=VIT | {
+            "heads": one_head, "keys": parameters("key.weight"), "keys and values apart": swapped("query", "value"),
+            "the other channels of what is joined": parameters("conv_projection"),
+        }),
+    "mobilevit-resized": Net("MobileViT", dict(
+        hidden_sizes=[8, 12, 16], neck_hidden_sizes=[8, 8, 8, 8, 12, 12, 16], expand_ratio=2.0, qkv_bias=False, mlp_ratio=1.5,
+        conv_kernel_size=5, patch_size=3, hidden_act="gelu"), size=(70, 90), without=BATCH | {"keys": parameters("key.weight")}),
+    "mobilenet-v1": Net("MobileNetV1", dict(depth_multiplier=0.03), size=(70, 90), without=BATCH | {
+        "epsilon": norms("eps", 0.1), "six": replaced("ReLU6", torch.nn.SiLU), "padding": symmetric_later,
+    }),
+    "mobilenet-v2": Net("MobileNetV2", dict(
+        depth_multiplier=0.05, finegrained_output=False, expand_ratio=2.0, first_layer_is_expansion=False), size=(70, 90),
+        without=BATCH | {
+            "epsilon": norms("eps", 0.1), "six": replaced("ReLU6", torch.nn.SiLU), "padding": symmetric_later,
+            "shortcuts": no_residuals,
+        }),
+    "mobilenet-v2-even": Net("MobileNetV2", dict(
+        depth_multiplier=0.05, depth_divisible_by=4, min_depth=12, expand_ratio=2.0, tf_padding=False, hidden_act="sigmoid",
+        finegrained_output=False), size=(70, 90), without=BATCH | {"shortcuts": no_residuals}),
+    "efficientnet-keras": Net("EfficientNet", dict(
+        width_coefficient=0.25, depth_coefficient=0.8, hidden_dim=320, kernel_sizes=[3, 5, 3, 5], in_channels=[32, 16, 24, 48],
+        out_channels=[16, 24, 48, 48], strides=[1, 2, 2, 2], num_block_repeats=[1, 2, 2, 1], expand_ratios=[1, 6, 4, 2],
+        depthwise_padding=[5], depth_divisor=4), size=(70, 90), without=BATCH | {
+            "epsilon": norms("eps", 0.1), "squeezing": replaced("EfficientNetSqueezeExciteLayer", Same),
+            "SiLU": replaced("SiLU", torch.nn.ReLU), "even padding": even_padding, "shortcuts": no_residuals,
+        }),
+    "regnet": Net("RegNet", dict(
+        embedding_size=8, hidden_sizes=[8, 16, 24], depths=[1, 2, 1], groups_width=4, downsample_in_first_stage=False),
+        size=(50, 70), without=BATCH | {"groups": ungrouped, "squeezing": replaced("RegNetSELayer", Same)}),
+    "regnet-x": Net("RegNet", dict(
+        embedding_size=8, hidden_sizes=[8, 16, 24], depths=[1, 2, 1], groups_width=8, layer_type="x", hidden_act="silu"),
+        size=(50, 70), without=BATCH | {"groups": ungrouped, "SiLU": replaced("SiLUActivation", torch.nn.ReLU)}),
+    "dinov3-convnext": Net("DINOv3ConvNext", dict(
+        hidden_sizes=[8, 16, 24], depths=[1, 2, 1], layer_norm_eps=0.001), size=(50, 70), is_bare=True,
+        without=LAYERS | {"factors": filled("gamma", 1)}),
 }
 
 
@@ -184,7 +321,7 @@ def randomise(model):
             else:
                 value.copy_(torch.randn_like(value) * 0.2)
         for module in model.modules():
-            if isinstance(module, torch.nn.BatchNorm2d):
+            if isinstance(module, (torch.nn.BatchNorm2d, torch.nn.LayerNorm)):
                 module.weight.add_(1)
         for value in model.state_dict().values():
             if value.is_floating_point():
@@ -202,12 +339,15 @@ def values(size):
 
 
 def outputs(model, size):
-    """The vector before the classifier, of length 1, and the logits."""
+    """The vector before the classifier, of length 1, and the logits, which a net without labels does not have."""
     with torch.no_grad():
         if hasattr(model, "forward_head"):
             features = model.forward_features(values(size))
             vector = model.forward_head(features, pre_logits=True)[0]
             logits = model(values(size))[0]
+        elif type(model).__name__.endswith("Model"):
+            vector = model(values(size)).pooler_output[0].flatten()
+            return vector / vector.norm(), None
         else:
             vector = next(model.children())(values(size)).pooler_output[0].flatten()
             logits = model(values(size)).logits[0]
@@ -252,6 +392,9 @@ def make(name, net):
     def build():
         if is_timm:
             return timm.create_model(net.name, num_classes=3, **net.arguments).eval()
+        if net.is_bare:
+            kind = getattr(transformers, net.name + "Model")
+            return kind(kind.config_class(**net.arguments)).eval().float()
         kind = getattr(transformers, net.name + "ForImageClassification")
         return kind(kind.config_class(**net.arguments, **LABELS)).eval().float()
 
@@ -277,13 +420,14 @@ def make(name, net):
         model = load()
         with torch.no_grad():
             change(model)
-        move = (outputs(model, net.size)[1] - logits).abs().max().item()
-        assert move > 0.001, f"{name}: without {what} the logits move by {move} only"
+        other = outputs(model, net.size)
+        move = (other[0] - vector if net.is_bare else other[1] - logits).abs().max().item()
+        assert move > (0.0001 if net.is_bare else 0.001), f"{name}: without {what} the outputs move by {move} only"
         moves[what] = round(move, 4)
-    write(FIXTURES / "goldens" / f"convolution-{name}.json", {
-        "model": f"micro/{name}", "reference": REFERENCE, "size": list(net.size), "vector": numbers(vector),
-        "logits": numbers(logits), "without": moves,
-    })
+    golden = {"model": f"micro/{name}", "reference": REFERENCE, "size": list(net.size), "vector": numbers(vector)}
+    if not net.is_bare:
+        golden["logits"] = numbers(logits)
+    write(FIXTURES / "goldens" / f"convolution-{name}.json", golden | {"without": moves})
 
 
 # Plans of published nets
@@ -296,18 +440,29 @@ efficientnet_b2 efficientnet_b3 efficientnet_b4 efficientnet_b5 efficientnet_lit
 tf_efficientnet_b1 tf_efficientnet_b2 tf_efficientnet_b3 tf_efficientnet_b4 tf_efficientnet_b7 tf_efficientnet_lite1
 tf_efficientnetv2_b0 tf_efficientnetv2_b1 tf_efficientnetv2_b2 tf_efficientnetv2_b3 tf_efficientnetv2_s tf_efficientnetv2_m
 efficientnetv2_rw_t efficientnetv2_rw_s efficientnetv2_rw_m efficientnetv2_s efficientnetv2_l test_efficientnet""".split()
-PLANS = MOBILES + """resnet10t resnet14t resnet18 resnet18d resnet26 resnet26t resnet26d resnet34 resnet34d resnet50 resnet50c
+CONVNEXTS = """convnext_atto convnext_atto_ols convnext_femto convnext_femto_ols convnext_pico convnext_pico_ols convnext_nano
+convnext_nano_ols convnext_tiny_hnf convnext_tiny convnext_small convnext_base convnext_large convnext_large_mlp
+convnext_xlarge convnext_xxlarge convnextv2_atto convnextv2_femto convnextv2_pico convnextv2_nano convnextv2_tiny
+convnextv2_small convnextv2_base convnextv2_large convnextv2_huge test_convnext""".split()
+VITS = "mobilevit_xxs mobilevit_xs mobilevit_s".split()
+REGNETS = [
+    f"regnetx_{size}" for size in "002 004 004_tv 006 008 016 032 040 064 080 120 160 320".split()] + [
+    f"regnety_{size}" for size in "002 004 006 008 008_tv 016 032 040 064 080 080_tv 120 160 320 640 1280 2560".split()]
+#: Nets whose classifiers are called alike.
+ENDING_ALIKE = CONVNEXTS + VITS + REGNETS
+PLANS = MOBILES + ENDING_ALIKE + """resnet10t resnet14t resnet18 resnet18d resnet26 resnet26t resnet26d resnet34 resnet34d resnet50 resnet50c
 resnet50d resnet50s resnet50t resnet101 resnet101d resnet152 resnet200d wide_resnet50_2 wide_resnet101_2 resnext50_32x4d
 resnext50d_32x4d resnext101_32x4d resnext101_32x8d resnext101_32x16d resnext101_64x4d test_resnet""".split()
 ACTIVATIONS = {
     "ReLU": "relu", "ReLU6": "relu6", "SiLU": "silu", "Hardswish": "hardSwish", "Sigmoid": "sigmoid",
-    "Hardsigmoid": "hardSigmoid", "Identity": "none",
+    "Hardsigmoid": "hardSigmoid", "Identity": "none", "GELU": "gelu", "GELUTanh": "geluTanh",
 }
 
 
 def plan(name):
     """A line for each layer with weights, sorted."""
-    model = timm.create_model(name)
+    with torch.device("meta"):
+        model = timm.create_model(name)
     lines = []
     for path, module in model.named_modules():
         if isinstance(module, torch.nn.Conv2d):
@@ -319,8 +474,25 @@ def plan(name):
             lines.append(f"{path} {module.num_features} e{module.eps:.0e}{activation}")
         elif isinstance(module, torch.nn.Linear):
             lines.append(f"{path} {module.out_features} {module.in_features}")
+        elif isinstance(module, torch.nn.LayerNorm):
+            lines.append(f"{path} {module.normalized_shape[0]} e{module.eps:.0e}")
+        elif type(module).__name__ == "GlobalResponseNorm":
+            lines.append(f"{path} {module.weight.numel()} e{module.eps:.0e} response")
         elif type(module).__name__ == "SqueezeExcite":
             lines.append(f"{path} {ACTIVATIONS[type(module.act1).__name__]} {ACTIVATIONS[type(module.gate).__name__]}")
+        elif type(module).__name__ == "SEModule":
+            lines.append(f"{path} {ACTIVATIONS[type(module.act).__name__]} {ACTIVATIONS[type(module.gate).__name__]}")
+    lines += [f"{path} {value.numel()}" for path, value in model.named_parameters() if path.endswith(".gamma")]
+    if name in ENDING_ALIKE:
+        parents = {f"{path}.{part}": module for path, module in model.named_modules() for part, _ in module.named_children()}
+        alone = [
+            ACTIVATIONS[type(module).__name__] for path, module in model.named_modules()
+            if type(module).__name__ in ACTIVATIONS and not isinstance(module, torch.nn.Identity)
+            and not isinstance(parents[f".{path}" if "." not in path else path], BatchNormAct2d)
+            and type(parents[f".{path}" if "." not in path else path]).__name__ not in ("SqueezeExcite", "SEModule")]
+        lines += [f"{kind} {alone.count(kind)}" for kind in set(alone)]
+        heads = [module.num_heads for module in model.modules() if hasattr(module, "num_heads")]
+        lines += [f"{count} heads {heads.count(count)}" for count in set(heads)]
     if name in MOBILES:
         lines.append(f"shortcuts {sum(bool(getattr(module, 'has_skip', False)) for module in model.modules())}")
     return sorted(lines)

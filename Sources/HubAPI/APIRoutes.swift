@@ -39,6 +39,7 @@ struct APIRoutes: Sendable {
 
     private mutating func addOpenAI(_ shelf: Shelf, _ runner: TurnRunner) {
         let (openAI, vectors) = (openAI, VectorCalls(shelf: shelf, runner: runner))
+        let labels = LabelCalls(shelf: shelf, runner: runner)
         let (tokens, responses) = (TokenCalls(shelf: shelf, runner: runner), ResponsesCalls(calls: openAI))
         func add(
             _ path: String, _ name: String,
@@ -51,7 +52,11 @@ struct APIRoutes: Sendable {
         add("v1/completions", "completions", openAI.complete)
         add("v1/responses", "responses", responses.respond)
         add("v1/embeddings", "embeddings", vectors.embeddings)
+        add("embedding", "embeddings", vectors.embedding)
+        add("embeddings", "embeddings", vectors.embedding)
         add("v1/rerank", "rerank", vectors.rerank)
+        add("classify", "classify", labels.classify)
+        add("v1/classify", "classify", labels.classify)
         add("tokenize", "tokenize", tokens.tokenize)
         add("detokenize", "detokenize", tokens.detokenize)
         add("apply-template", "apply-template", tokens.applyTemplate)

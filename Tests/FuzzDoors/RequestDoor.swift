@@ -5,7 +5,7 @@ import HubServer
 import InferenceKit
 import Support
 
-/// Requests of the API's clients, answered by two small models.
+/// Requests of the API's clients, answered by small models.
 extension FuzzDoor {
     /// `{"call": "/v1/chat/completions", "body": {...}}`; any other input is the body of a chat completion.
     static let request = FuzzDoor("request") { bytes in
@@ -23,10 +23,13 @@ extension FuzzDoor {
         }
     }
 
-    /// The API over a cache with a model that generates and one that embeds.
+    /// The API over a cache with models that generate, embed, and see.
     private static let room = Result {
         let cache = try TemporaryFolder("fuzz-cache")
-        for (name, fixture) in [("llama", "tiny-shakespeare"), ("bert", "micro/bert-mean-plain")] {
+        for (name, fixture) in [
+            ("llama", "tiny-shakespeare"), ("bert", "micro/bert-mean-plain"), ("clip", "micro/clip"),
+            ("vit", "micro/vit"),
+        ] {
             let commit = String(repeating: "a", count: 40)
             let snapshot = cache("models--local--\(name)/snapshots/\(commit)")
             try FileSystem.createDirectories(Path.parent(snapshot))
@@ -37,12 +40,14 @@ extension FuzzDoor {
             environment: HubEnvironment(["HOME": cache.path, "HUB_HOME": cache("state")]),
             cacheDirectory: cache.path,
             configuration: .default, isOffline: true, opensCatalog: false)
+        var options = ModelOptions(threads: 1, context: 96)
+        options.isShared = true
         let shelf = Shelf(workspace, allowed: nil) { try ModelReference(parsing: $0) }
         keptCache.withLock { $0 = cache }
         return try APIRoom(
             shelf,
             .init(
-                access: APIAccess(keys: nil), options: ModelOptions(threads: 1, context: 96),
+                access: APIAccess(keys: nil), options: options,
                 idle: KeepAlive(seconds: nil), parallel: 8, queue: 8),
             metrics: ServerMetrics())
     }

@@ -7,10 +7,10 @@ import Testing
 
 /// Models with vectors of texts and of pictures in one space against transformers: `scripts/goldens_contrastive.py`.
 @Suite struct ContrastiveGoldenTests {
-    static let both = ["clip", "clip-old", "clip-gelu", "siglip"]
+    static let both = ["clip", "clip-old", "clip-gelu", "siglip", "siglip2"]
     static let texts = both + ["clip-text"]
-    static let pictures = both + ["clip-vision", "siglip-vision"]
-    static let labels = ["clip-labels", "siglip-labels"]
+    static let pictures = both + ["clip-vision", "siglip-vision", "siglip2-vision"]
+    static let labels = ["clip-labels", "siglip-labels", "siglip2-labels"]
 
     private static func golden(_ name: String) throws -> JSON {
         try Fixtures.json("goldens/contrastive-\(name).json")
@@ -90,9 +90,30 @@ import Testing
         #expect(worst(try await model.outputs(Self.pictures(golden)), golden["labels_logits"]) < 1e-4)
     }
 
-    @Test(arguments: ["clip", "siglip"]) func aSmokeTestReadsBothSides(name: String) async throws {
+    @Test(arguments: ["clip", "siglip", "siglip2"]) func aSmokeTestReadsBothSides(name: String) async throws {
         let test = try await SmokeTest.run(folder: Fixtures.path("micro/\(name)"))
         #expect(test.verdict == .pass, "\(test.checks)")
         #expect(test.checks.map(\.name).suffix(3) == ["pictures", "batched", "texts"])
+    }
+
+    /// Pictures of any ratio, together and alone, however few squares they have.
+    @Test func squaresAreAsManyAsFit() async throws {
+        let sides = [(32, 48), (48, 32), (9, 200), (200, 9), (1, 1), (31, 33), (640, 480), (5, 5)]
+        let pictures = sides.map { TowerGoldenTests.picture(width: $0, height: $1) }
+        let together = try await open("siglip2").embed(pictures)
+        #expect(Set(together.map(\.vector)).count == pictures.count)
+        let one = try await open("siglip2", threads: 1)
+        for (picture, vector) in zip(pictures, together) {
+            #expect(try await one.embed([picture])[0] == vector)
+        }
+    }
+
+    @Test func squaresAreOfTheModelsSize() async throws {
+        let folder = try TemporaryFolder(linking: "micro/siglip2", except: ["preprocessor_config.json"])
+        var settings = try #require(try Fixtures.json("micro/siglip2/preprocessor_config.json").object)
+        settings["patch_size"] = 16
+        try folder.write("preprocessor_config.json", .object(settings))
+        let error = try await thrown { try await PictureModel.open(folder: folder.path) }
+        #expect(error.message.contains("squares of 16; the model reads 8"), "\(error.message)")
     }
 }

@@ -126,7 +126,8 @@ import Testing
     /// What is counted before is enough, and not much more than what is held at once.
     @Test(arguments: names) func theEstimateIsWhatIsHeld(name: String) async throws {
         let reading = try FolderReading(Fixtures.path("micro/\(name)"))
-        let (net, weights) = try #require(try reading.runnableNet())
+        let (found, weights) = try #require(try reading.runnableNet())
+        guard case .convolutions(let net) = found else { throw AIError(.malformedModel, name) }
         let use = try #require(reading.memory.use(context: 1, format: .f32))
         let source = try TensorSource(weights, nil)
         let extent = ConvolutionExtent(net, height: net.height, width: net.width)
@@ -144,11 +145,11 @@ import Testing
             let made = PicturePixels(
                 height: net.height, width: net.width, contentHeight: net.height, contentWidth: net.width,
                 layout: .planes, values: pixels)
-            _ = model.map(try planes.rows(of: made, size), size, space)
+            _ = model.mapped(try planes.rows(of: made, size), size, space)
         } else {
             let model = try ConvolutionModel(net, source)
             #expect(use.weights == model.weightsBytes)
-            _ = model.map(pixels, height: net.height, width: net.width, space)
+            _ = model.mapped(pixels, height: net.height, width: net.width, space)
         }
         let (most, told) = (space.mostHeld, extent.loose)
         #expect(most <= told && told < 2 * most, "\(most) of \(told)")

@@ -47,16 +47,19 @@ actor ModelPool {
 
     /// Opens a model if it is not open, and keeps it open while it is in use.
     ///
-    /// - Parameter keepAlive: how long it stays open afterwards; nil for the usual time.
+    /// - Parameters:
+    ///   - keepAlive: how long it stays open afterwards; nil for the usual time.
+    ///   - seeing: whether pictures are to be read.
     /// - Throws: 503 if other models that are in use leave no room for it.
     func with<Value: Sendable>(
-        _ cached: CachedModel, keepAlive: KeepAlive?, _ body: @Sendable (OpenModel) async throws -> Value
+        _ cached: CachedModel, keepAlive: KeepAlive?, seeing: Bool = false,
+        _ body: @Sendable (OpenModel) async throws -> Value
     ) async throws -> Value {
         _ = uses.change(cached.path, by: 1)
         defer { release(cached.path) }
         var used: OpenModel?
         do {
-            let model = try await open(cached, keepAlive)
+            let model = try await open(cached, keepAlive, seeing)
             used = model
             try Task.checkCancellation()
             return try await body(model)
@@ -67,11 +70,13 @@ actor ModelPool {
         }
     }
 
-    private func open(_ cached: CachedModel, _ keepAlive: KeepAlive?) async throws -> OpenModel {
-        let language = try await container.model(cached.path)
+    private func open(
+        _ cached: CachedModel, _ keepAlive: KeepAlive?, _ seeing: Bool
+    ) async throws -> OpenModel {
+        let opened = try await container.opened(cached.path, seeing: seeing)
         let model =
-            if let known = loaded[cached.path]?.model, known.language === language { known } else {
-                OpenModel(cached, language)
+            if let known = loaded[cached.path]?.model, known.isMade(of: opened) { known } else {
+                OpenModel(cached, opened)
             }
         loaded[cached.path]?.timer?.cancel()
         loaded[cached.path] = Loaded(model: model, keepAlive: keepAlive ?? idle, expires: nil, timer: nil)

@@ -85,13 +85,14 @@ struct OllamaCalls: Sendable {
     /// `/api/embed`
     func embed(_ request: HTTPRequest) throws(APIFault) -> HTTPResponse {
         let fields = try Fields(request)
+        // Ollama's call has texts alone, and an empty list is none.
         let texts = try fields.required("input", try fields.strings("input"))
-        let (start, asked) = (Clock.seconds, try EmbeddingRequest(fields, texts))
+        let (start, asked) = (Clock.seconds, try EmbeddingRequest(fields, texts.map(ModelInput.text)))
         return try Whole.answer(for: request) {
             let results = try await asked.run(shelf, runner)
             return .json(
                 .object([
-                    "model": .string(asked.model),
+                    "model": asked.model.map { .string($0) },
                     "embeddings": .array(results.map { .array($0.vector.map { .double(Double($0)) }) }),
                     "total_duration": OllamaTime.nanoseconds(Clock.seconds - start),
                     "load_duration": 0,
@@ -104,7 +105,7 @@ struct OllamaCalls: Sendable {
     func embeddings(_ request: HTTPRequest) throws(APIFault) -> HTTPResponse {
         let fields = try Fields(request)
         let text = try fields.required("prompt", try fields.string("prompt"))
-        let asked = try EmbeddingRequest(fields, [text])
+        let asked = try EmbeddingRequest(fields, [.text(text)])
         return try Whole.answer(for: request) {
             let vector = try await asked.run(shelf, runner)[0].vector
             return .json(.object(["embedding": .array(vector.map { .double(Double($0)) })]))

@@ -15,7 +15,7 @@ enum OllamaModels {
             // What stays for ever has a date that nobody lives to see.
             entry["expires_at"] = OllamaTime.date(open.expires ?? Timestamp.now + 100 * 365 * 86_400)
             entry["size_vram"] = 0
-            entry["context_length"] = .int(Int64(open.model.language.context))
+            entry["context_length"] = open.model.texts.map { .int(Int64($0.context)) }
             return JSON.object(entry)
         }
         return .object(["models": .array(models)])

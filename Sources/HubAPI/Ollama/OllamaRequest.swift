@@ -137,7 +137,7 @@ struct OllamaRequest: Sendable {
                 try await model.chat.stream(messages: messages, options: options, config: config)
             }
         case .raw(let prompt):
-            choice = { model, config in model.language.generate(prompt: prompt, config: config) }
+            choice = { model, config in try model.language.generate(prompt: prompt, config: config) }
         }
         return Turn(cached, config, keepAlive: keepAlive, count: 1, choice)
     }

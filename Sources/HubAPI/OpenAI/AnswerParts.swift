@@ -38,10 +38,12 @@ enum AnswerParts {
 
     /// A token with its log probability, in the form of chats.
     static func logprob(_ chunk: GenerationChunk, _ model: OpenModel) -> JSON? {
-        guard let id = chunk.tokenId, let logprob = chunk.logprob, !model.language.tokenizer.isSpecial(id) else {
+        guard let id = chunk.tokenId, let logprob = chunk.logprob, let tokenizer = model.texts?.tokenizer,
+            !tokenizer.isSpecial(id)
+        else {
             return nil
         }
-        var entry = token(id, model.language.tokenizer.decode([id]), logprob, model)
+        var entry = token(id, tokenizer.decode([id]), logprob, model)
         entry["top_logprobs"] = .array(
             chunk.topLogprobs.map { .object(token($0.tokenId ?? 0, $0.text, $0.logprob, model)) })
         return .object(entry)

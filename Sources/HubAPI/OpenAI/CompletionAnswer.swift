@@ -20,10 +20,12 @@ struct CompletionAnswer: GenerationAnswer {
     }
 
     private static func token(_ model: OpenModel, _ chunk: GenerationChunk) -> (GenerationChunk, String)? {
-        guard let id = chunk.tokenId, chunk.logprob != nil, !model.language.tokenizer.isSpecial(id) else {
+        guard let id = chunk.tokenId, chunk.logprob != nil, let tokenizer = model.texts?.tokenizer,
+            !tokenizer.isSpecial(id)
+        else {
             return nil
         }
-        return (chunk, model.language.tokenizer.decode([id]))
+        return (chunk, tokenizer.decode([id]))
     }
 
     /// The older form of log probabilities.

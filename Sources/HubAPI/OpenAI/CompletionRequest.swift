@@ -53,7 +53,7 @@ struct CompletionRequest: GenerationRequest {
             for number in 0..<choices {
                 all.append { model, config in
                     let seed = config.seed.map { $0 &+ UInt64(number) }
-                    return model.language.generate(prompt: prompt, config: config.seed(seed))
+                    return try model.language.generate(prompt: prompt, config: config.seed(seed))
                 }
             }
         }

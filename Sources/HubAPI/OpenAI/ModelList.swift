@@ -1,4 +1,5 @@
 import HubCore
+import InferenceKit
 
 /// Models as `/v1/models` shows them.
 enum ModelList {
@@ -7,11 +8,14 @@ enum ModelList {
     }
 
     static func entry(_ model: CachedModel) -> JSON {
-        .object([
+        let task = ModelKind.task(of: model)
+        return .object([
             "id": .string(model.id), "object": "model", "created": .int(Int64(model.modified)),
             "owned_by": .string(String(model.reference.repository.id.name.split(separator: "/")[0])),
-            // Not OpenAI's: which of them generate text, and how much their weights take.
-            "task": ModelKind.task(of: model).map { .string($0) }, "size_bytes": .int(model.bytes),
+            // Not OpenAI's: what they are for, which of them chat, and how much their weights take.
+            "task": task.map { .string($0) },
+            "chat": .bool(task == ModelTask.textGeneration.rawValue && model.inspection.hasChatTemplate),
+            "size_bytes": .int(model.bytes),
         ])
     }
 }

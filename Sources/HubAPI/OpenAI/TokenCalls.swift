@@ -39,7 +39,7 @@ struct TokenCalls: Sendable {
             ids.append(Int(id))
         }
         return try answer(request, fields) { [ids] model in
-            ["content": .string(model.language.tokenizer.decode(ids))]
+            ["content": .string(try model.language.tokenizer.decode(ids))]
         }
     }
 
@@ -58,16 +58,7 @@ struct TokenCalls: Sendable {
         let name = try fields.string("model")
         let keepAlive = try fields.keepAlive()
         return try Whole.answer(for: request) {
-            let cached: CachedModel
-            if let name {
-                cached = try await shelf.model(name)
-            } else {
-                let open = await runner.pool.entries()
-                guard open.count == 1 else {
-                    throw APIFault.invalid("'model' is missing, and not one model alone is open", param: "model")
-                }
-                cached = open[0].model.cached
-            }
+            let cached = try await runner.model(name, of: shelf)
             return .json(.object(try await runner.pool.with(cached, keepAlive: keepAlive) { try await body($0) }))
         }
     }

@@ -64,24 +64,14 @@ enum ReadMessages {
             case "refusal": texts.append(part["refusal"]?.string ?? "")
             case "image_url", "input_image":
                 let address = part["image_url"]?.string ?? part["image_url"]?["url"]?.string
-                message.images.append(try picture(address ?? "", place))
+                let (bytes, type) = try SentPicture.dataURL(address ?? "", place)
+                message.images.append(.bytes(bytes, mediaType: type))
             case "input_audio": throw .notSupported("no model here hears: '\(place)' has audio")
             case let type:
                 throw .invalid("'\(place)' has a part of the type \"\((type ?? "").printable)\"", param: place)
             }
         }
         message.content = texts.joined(separator: "\n")
-    }
-
-    /// A picture from a data URL. Other addresses are not fetched: whoever asks could choose what this machine reads.
-    private static func picture(_ address: String, _ place: String) throws(APIFault) -> Message.Picture {
-        guard let data = address.dropping(prefix: "data:"), let comma = data.firstIndex(of: ","),
-            data[..<comma].hasSuffix(";base64"),
-            let bytes = Base64.bytes(String(data[data.index(after: comma)...]))
-        else {
-            throw .invalid("a picture must be a data URL with base64; addresses are not fetched", param: place)
-        }
-        return .bytes(bytes, mediaType: String(data[..<comma].dropLast(7)))
     }
 
     private static func call(_ json: JSON, _ place: String) throws(APIFault) -> Message.ToolCall {

@@ -17,7 +17,7 @@ package struct SharedModel: Sendable {
 
     /// The positions that a conversation may have; nil if the model does not open, and then the next turn says why.
     package var context: Int? {
-        get async { try? await runner.pool.with(cached, keepAlive: nil) { $0.language.context } }
+        get async { try? await runner.pool.with(cached, keepAlive: nil) { $0.texts?.context } }
     }
 
     /// Tokens of the prompt that a conversation makes.

@@ -36,6 +36,18 @@ struct TurnRunner: Sendable {
     let slots: Slots
     let counters: TurnCounters
 
+    /// The model that a name means; without one the only model that is open, as llama.cpp's calls mean it.
+    ///
+    /// - Throws: what ``Shelf/model(_:isUse:)`` throws, and 400 where not one model alone is open.
+    func model(_ name: String?, of shelf: Shelf) async throws -> CachedModel {
+        if let name { return try await shelf.model(name) }
+        let open = await pool.entries()
+        guard open.count == 1 else {
+            throw APIFault.invalid("'model' is missing, and not one model alone is open", param: "model")
+        }
+        return open[0].model.cached
+    }
+
     /// - Parameter each: called with the number of a text and its chunks in their order; of several texts from several
     ///   tasks at once.
     /// - Returns: the results in the order of the texts.

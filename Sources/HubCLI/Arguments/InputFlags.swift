@@ -7,6 +7,13 @@ enum InputFlags {
             The kind comes from the content. Pictures are JPEG, PNG, WebP, GIF (the first frame) and BMP; HEIC and AVIF where \
             libheif is installed.
             """)
+    static let index = Option.text(
+        "index", "FILE", kind: .file,
+        "keep the vectors of pictures in FILE, and compute only those that are new or changed",
+        detail: """
+            FILE is made if it is not there, and is of one model. Pictures are known by their paths and contents. With it \
+            --attach takes folders, too: all pictures in them.
+            """)
     static let texts = Option.text(
         "texts", "FILE", kind: .file, "a list of texts: a JSON list of strings, or one text a line; - is stdin")
     static let gguf = Option.text(

@@ -101,6 +101,7 @@ extension ModelTask {
         case .depthEstimation: "depth"
         case .imageSegmentation: "segments"
         case .zeroShotImages: "matches"
+        case .objectDetection: "objects"
         }
     }
 }

@@ -72,8 +72,8 @@ struct ChatPage {
                 .box(
                     "div", "chat-head live",
                     [
-                        .tag("label", ["for": "model", "class": "hidden"], "Model"),
-                        .tag("select", ["id": "model"]), provider(),
+                        provider(), .tag("label", ["for": "model", "class": "hidden"], "Model"),
+                        .tag("select", ["id": "model"]), remote(),
                         .tag("span", ["id": "gauge", "class": "faint small grow"]), settings(), means(),
                     ]),
                 .tag(
@@ -93,12 +93,21 @@ struct ChatPage {
             (provider.text, name, "\(name) answers: what you write is sent there\(cost)."),
         ]
         return .group([
-            .tag("label", ["for": "remote", "class": "hidden"], "Model at the provider"),
-            .tag("input", ["id": "remote", "type": "text", "placeholder": "org/name", "hidden": ""]),
             .tag("label", ["for": "provider", "class": "hidden"], "Who answers"),
             .tag(
                 "select", ["id": "provider"],
                 options.map { .tag("option", ["value": $0, "data-who": $2], $1) }),
+        ])
+    }
+
+    /// The name of a model there, and what a person has to know of it.
+    private func remote() -> HTML {
+        guard place.talk?.provider != nil else { return [] }
+        return .group([
+            .tag("label", ["for": "remote", "class": "hidden"], "Model at the provider"),
+            .tag(
+                "input",
+                ["id": "remote", "type": "text", "placeholder": "org/name", "spellcheck": "false", "hidden": ""]),
             .tag("span", ["id": "who", "class": "small", "role": "status"]),
         ])
     }

@@ -41,11 +41,15 @@ struct DownloadsPage {
                 "tr", [:],
                 [
                     .tag("th", ["scope": "row"], [.link(PageAddress.model(id: id), id)]),
-                    PageParts.cell("number", [.text(PageParts.size(model["size_bytes"]))], label: "Here"),
+                    PageParts.cell(
+                        "number", [.text(PageParts.size(model["size_bytes"]))], label: "On this machine"),
                     PageParts.cell("number live", [button]),
                 ])
         }
-        let columns = [("Model", ""), ("Here", "number"), ("", "number live")]
+        let columns = [
+            PageParts.Column(name: "Model"), .init(name: "On this machine", className: "number"),
+            .init(name: "Continue", className: "number live", isHeard: true),
+        ]
         return .box(
             "section", "card flush",
             [

@@ -14,7 +14,7 @@ extension ModelPage {
                     .tag("th", ["scope": "row", "class": "path"], file["path"]?.string ?? ""),
                     PageParts.cell("number", [.text(PageParts.size(file["size_bytes"]))], label: "Size"),
                     PageParts.cell(
-                        "", [file["cached"]?.bool == true ? .tag("span", ["class": "good"], "here") : []],
+                        "", [file["cached"]?.bool == true ? .tag("span", ["class": "good"], "yes") : []],
                         label: "On this machine"),
                 ])
         }
@@ -26,7 +26,12 @@ extension ModelPage {
                     "details", ["open": files.count <= 12 ? "" : nil],
                     [
                         .tag("summary", [:], [.tag("h2", [:], "Files"), .tag("span", ["class": "faint"], title)]),
-                        PageParts.table("Files", [("Path", ""), ("Size", "number"), ("Here", "")], rows),
+                        PageParts.table(
+                            "Files",
+                            [
+                                .init(name: "Path"), .init(name: "Size", className: "number"),
+                                .init(name: "On this machine"),
+                            ], rows),
                         files.count > 1000 ? .tag("p", ["class": "note"], "The first 1,000 are shown.") : [],
                     ])
             ])
@@ -67,8 +72,12 @@ extension ModelPage {
                     .tag("h2", [:], "Inside"),
                     .tag("p", ["class": "faint"], "Read the headers of the weights: some kilobytes, no weights."),
                     .tag(
-                        "a", ["href": "?\(query.text)", "class": "button", "data-replace": "#inspection"], "Inspect"
-                    ),
+                        "a",
+                        // The facts then have the memory that the headers ask for.
+                        [
+                            "href": "?\(query.text)", "class": "button",
+                            "data-replace": "#inspection, #facts",
+                        ], "Inspect"),
                 ])
         }
         let rows = InspectionTable.rows(found).map { name, value in

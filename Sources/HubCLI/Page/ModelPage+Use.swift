@@ -5,18 +5,21 @@ import InferenceKit
 /// What the model is for, and the commands that use it.
 extension ModelPage {
     /// What the engine does with it: by what is on this machine, else by what the Hub says of it.
-    func task(_ info: JSONObject, _ reference: ModelReference) async -> ModelTask? {
+    func use(_ info: JSONObject, _ reference: ModelReference) async -> ModelUse? {
         guard isModel else { return nil }
         let said = info["task"]?.string
-        let own = await Blocking.run { [workspace = place.workspace] () -> ModelTask? in
+        let own = await Blocking.run { [workspace = place.workspace] () -> ModelUse? in
             guard let (folder, commit) = try? workspace.snapshot(of: reference) else { return nil }
-            return ModelTask.ofModel(in: folder.snapshot(commit))
+            return ModelUse(in: folder.snapshot(commit))
         }
         // A classifier with one label ranks.
-        if let own { return own == .classification && said == ModelTask.ranking.rawValue ? .ranking : own }
+        if let own {
+            return own.task == .classification && said == ModelTask.ranking.rawValue ? ModelUse(.ranking) : own
+        }
+        let known = said.flatMap(ModelUse.init(ofHub:))
         // It is known only of what writes text.
-        if info["runs"]?["tokens_per_second"] != nil { return .textGeneration }
-        return said.flatMap(ModelTask.init(ofHub:))
+        return info["runs"]?["tokens_per_second"] != nil && known?.task != .textGeneration
+            ? ModelUse(.textGeneration, chats: true) : known
     }
 
     /// What could be used where hub does not run it, each a clause that may end in a command.
@@ -32,10 +35,10 @@ extension ModelPage {
         return .box("section", "card", [.tag("h2", [:], "Alternatives")] + parts)
     }
 
-    func commands(_ info: JSONObject, _ task: ModelTask?) -> HTML {
+    func commands(_ info: JSONObject, _ use: ModelUse?) -> HTML {
         var lines = ["hub pull \(ShellQuoting.word(typed))"]
         if isModel, info["runs"]?["possible"]?.bool == true {
-            lines += task?.commands(typed) ?? ["hub try \(ShellQuoting.word(typed))"]
+            lines += use?.commands(typed) ?? ["hub try \(ShellQuoting.word(typed))"]
         }
         lines.append("HF_ENDPOINT=\(request.address) hf download \(ShellQuoting.word(name))")
         let ggufs = (info["variants"]?.array ?? []).filter { $0["format"]?.string == "gguf" }

@@ -24,17 +24,19 @@ struct ModelPage {
         let answer = try await place.ask(["info"] + (inspects ? ["--inspect"] : []) + ["--", typed])
         let info = answer.document
         async let card = card(reference)
-        let task = await task(info, reference)
+        let use = await use(info, reference)
         var parts: [HTML] = [
             // Loaded anew when a download has ended, as are the facts, the weights and the files.
-            .tag("div", ["id": "head"], [header(info), .box("div", "actions", actions(info, task, reference))]),
+            .tag("div", ["id": "head"], [header(info), .box("div", "actions", actions(info, use, reference))]),
             .tag("ul", ["id": "downloads", "class": "downloads", "data-page": PageAddress.repository(reference)]),
             PageParts.notes(answer),
-            answer.error.map { .tag("p", ["class": "note caution"], "\($0.text). This is what is known here.") }
-                ?? [],
+            answer.error.map {
+                .tag("p", ["class": "note caution"], "\($0.text.asSentence). This is what is known here.")
+            } ?? [],
+            terms(info, reference),
         ]
         let main: [HTML] = [weights(info), .group(try await card), files(info)]
-        let aside: [HTML] = [facts(info), alternatives(info), commands(info, task), inspection(info)]
+        let aside: [HTML] = [facts(info), alternatives(info), commands(info, use), inspection(info)]
         parts.append(.box("div", "columns", [.box("div", "", main), .box("aside", "", aside)]))
         return PageView(
             title: name, section: .models, modules: ["markdown.js", "downloads.js"], content: parts)
@@ -64,14 +66,35 @@ struct ModelPage {
         isCached(info) && info["cached_bytes"]?.int == info["size_bytes"]?.int
     }
 
-    private func actions(_ info: JSONObject, _ task: ModelTask?, _ reference: ModelReference) -> [HTML] {
+    private func address(_ reference: ModelReference) -> String {
+        "\(place.endpoint.address)/\(reference.repository)"
+    }
+
+    /// What comes before the download of a model whose makers want to be asked.
+    private func terms(_ info: JSONObject, _ reference: ModelReference) -> HTML {
+        guard info["gated"]?.string != nil, !isCached(info) else { return [] }
+        return .tag(
+            "p", ["class": "note caution"],
+            [
+                .text("Its makers want to be asked first: accept their terms "),
+                .tag(
+                    "a", ["href": address(reference), "rel": "noopener noreferrer", "target": "_blank"],
+                    "on the Hub"),
+                .text(", and sign this machine in with "), .tag("code", [:], "hub auth login"), .text("."),
+            ])
+    }
+
+    private func actions(_ info: JSONObject, _ use: ModelUse?, _ reference: ModelReference) -> [HTML] {
         var actions: [HTML] = []
         let isPinned = info["pinned"]?.bool == true
-        if isCached(info), info["runs"]?["possible"]?.bool != false, let task {
-            actions.append(
-                task == .textGeneration && place.hasAPI
-                    ? .link(PageAddress.chat(model: name), "Chat", className: "button primary")
-                    : .link("#use", "Use it", className: "button"))
+        if isCached(info), info["runs"]?["possible"]?.bool != false, let use {
+            var live: HTML?
+            if use.chats {
+                live = .link(PageAddress.chat(model: name), "Chat", className: "button primary")
+            } else if use.task.sees {
+                live = .link(PageAddress.pictures(model: name), "Show it pictures", className: "button primary")
+            }
+            actions.append((place.hasAPI ? live : nil) ?? .link("#use", "Use it", className: "button"))
         }
         if !isWhole(info) { actions.append(downloadButton(info)) }
         if isCached(info), let commit = info["commit"]?.string {
@@ -87,11 +110,13 @@ struct ModelPage {
                 actions.append(.link(address, "Delete", className: "button danger"))
             }
         }
-        let page = "\(place.endpoint.address)/\(reference.repository)"
         return actions + [
             .tag(
                 "a",
-                ["href": page, "class": "button quiet", "rel": "noopener noreferrer", "target": "_blank"],
+                [
+                    "href": address(reference), "class": "button quiet", "rel": "noopener noreferrer",
+                    "target": "_blank",
+                ],
                 "On the Hub")
         ]
     }
@@ -155,8 +180,8 @@ struct ModelPage {
         let cached = isWhole(info) ? "all of it" : isCached(info) ? PageParts.size(info["cached_bytes"]) : "nothing"
         add("On this machine", .text(cached))
         let counts = [
-            PageParts.count(info["downloads"]).nonEmpty.map { "\($0) downloads a month" },
-            PageParts.count(info["likes"]).nonEmpty.map { "\($0) likes" },
+            PageParts.count(info["downloads"], "download").map { "\($0) a month" },
+            PageParts.count(info["likes"], "like"),
         ].compactMap { $0 }.joined(separator: ", ")
         add("Popularity", counts.nonEmpty.map { .text($0) })
         add("Updated", info["updated_at"]?.string.map { PageParts.age($0, now: place.context.now) })
@@ -220,7 +245,10 @@ struct ModelPage {
                 .tag("h2", [:], "Weights"),
                 PageParts.table(
                     "Sets of weights",
-                    [("Name", ""), ("Format", ""), ("Size", "number"), ("Memory", ""), ("", "number")], rows),
+                    [
+                        .init(name: "Name"), .init(name: "Format"), .init(name: "Size", className: "number"),
+                        .init(name: "Memory"), .init(name: "Download", className: "number", isHeard: true),
+                    ], rows),
             ])
     }
 

@@ -61,6 +61,12 @@ struct ModelsFilters {
                                 "access", "Access", [("open", "open to all"), ("gated", "with terms to accept")]),
                             text("library", "Library", Self.libraries), text("license", "License", Self.licenses),
                         ]),
+                    .tag(
+                        "p", ["class": "note"],
+                        [
+                            .text("Words may be terms, too: "), .tag("code", [:], "author:google"), .text(", "),
+                            .tag("code", [:], "tag:code"), .text("."),
+                        ]),
                 ]),
         ])
     }

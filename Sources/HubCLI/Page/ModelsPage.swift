@@ -27,7 +27,8 @@ struct ModelsPage {
             title: words.isEmpty ? "Models" : "\(words)", section: .models,
             content: [
                 .tag("h1", ["class": isSearch ? "hidden" : ""], "Models"), form(),
-                .tag("div", ["id": "results", "aria-live": "polite"], results),
+                // The script says how many were found: a live region would read all of them.
+                .tag("div", ["id": "results"], results),
             ])
     }
 
@@ -42,7 +43,7 @@ struct ModelsPage {
                     "input",
                     [
                         "id": "q", "name": "q", "type": "search", "value": words, "autocomplete": "off",
-                        "placeholder": "Words, author:google, tag:code, or an address of the Hub",
+                        "placeholder": "Words, or an address of the Hub",
                         "spellcheck": "false",
                     ]), .tag("button", ["class": "primary"], "Search"), filters.html(),
             ])
@@ -57,22 +58,42 @@ struct ModelsPage {
         let models = answer.document["models"]?.array ?? []
         var parts: [HTML] = []
         if let suggestion = answer.document["suggestion"]?.string {
-            let address = "/?q=\(PercentEncoding.encode(suggestion))"
-            parts.append(.tag("p", [:], [.text("Did you mean "), .link(address, suggestion), .text("?")]))
+            var query = request.query
+            query["q"] = suggestion
+            parts.append(
+                .tag("p", [:], [.text("Did you mean "), .link("/?\(query.text)", suggestion), .text("?")]))
         }
         if let error = answer.error {
             parts.append(
                 .tag(
                     "p", ["class": "note caution"],
-                    "\(error.text). These are models that the catalog on this machine knows."))
+                    "\(error.text.asSentence). These are models that the catalog on this machine knows."))
         }
-        let count =
-            models.isEmpty
-            ? "No model was found"
-            : models.count == limit ? "The first \(limit) models" : Humanize.plural(models.count, "model")
-        parts.append(.tag("h2", ["class": "faint small"], count))
+        guard !models.isEmpty else { return parts + nothing(answer) }
+        let count = Humanize.plural(models.count, "model")
+        parts.append(
+            .tag("h2", ["class": "faint small"], models.count == limit ? "The first \(count)" : count))
         parts += [.box("ul", "models", models.map(row)), more(models.count), PageParts.notes(answer)]
         return parts
+    }
+
+    /// What is said where nothing was found, and where that leads on.
+    private func nothing(_ answer: CommandAnswer) -> [HTML] {
+        var answer = answer
+        // It says where was searched; what may have been meant stands above.
+        let place = answer.messages.firstIndex { $0.text.hasPrefix("no model ") }
+        let said = place.map { answer.messages.remove(at: $0).text }
+        let text = said?.split(separator: "; did you mean").first.map { String($0).asSentence }
+        var links: [HTML] = []
+        if filters.isSet, !words.isEmpty {
+            links.append(
+                .link("/?q=\(PercentEncoding.encode(words))", "Search without filters", className: "button"))
+        }
+        links.append(.link("/", "All models", className: "button"))
+        return [
+            .tag("h2", ["class": "faint small"], text ?? "No model was found"), PageParts.notes(answer),
+            .box("p", "row", links),
+        ]
     }
 
     private func more(_ count: Int) -> HTML {
@@ -93,7 +114,7 @@ struct ModelsPage {
         let facts = [
             PageParts.count(model["parameters"]).nonEmpty.map { "\($0) parameters" }, model["task"]?.string,
             model["license"]?.string,
-            PageParts.count(model["downloads"]).nonEmpty.map { "\($0) downloads" },
+            PageParts.count(model["downloads"], "download"),
         ].compactMap { $0 }
         var marks: [HTML] = []
         if model["cached"]?.bool == true { marks.append(PageParts.badge("on this machine", "good")) }
@@ -131,6 +152,7 @@ struct ModelsPage {
     // MARK: This machine
 
     private func here() async throws -> [HTML] {
+        async let good = curated()
         let answer = try await place.ask(["ls"])
         let models = (answer.document["models"]?.array ?? []).filter { $0["kind"]?.string == "model" }
         var parts: [HTML] = []
@@ -151,7 +173,7 @@ struct ModelsPage {
                 ), PageParts.notes(answer),
             ]
         }
-        return parts + [try await curated()]
+        return parts + [try await good]
     }
 
     private func cached(_ model: JSON) -> HTML {

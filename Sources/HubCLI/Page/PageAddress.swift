@@ -12,6 +12,11 @@ enum PageAddress {
         return "/-/\(prefix)\(PercentEncoding.encode("\(reference.repository)", keeping: "/"))\(revision)"
     }
 
+    /// Pictures before a model.
+    static func pictures(model name: String) -> String {
+        "/-/pictures?model=\(PercentEncoding.encode(name, keeping: "/"))"
+    }
+
     /// A conversation with a model.
     static func chat(model name: String) -> String {
         "/-/chat?model=\(PercentEncoding.encode(name, keeping: "/"))"

@@ -31,8 +31,8 @@ final class PageDownload: Sendable {
         var note: String?
         var error: AIError?
         var endedAt: Double?
-        /// What the engine does with the model, once it is here.
-        var task: ModelTask?
+        /// Whether one can chat with the model, once it is here.
+        var chats = false
         var work: Task<Void, Never>?
     }
 
@@ -105,9 +105,9 @@ final class PageDownload: Sendable {
         let result = try await puller.pull(plan, options) { self.hear($0) }
         if let error = result.error { throw error }
         let isModel = reference.repository.kind == .model
-        let task = await Blocking.run { isModel ? ModelTask.ofModel(in: result.path) : nil }
+        let chats = await Blocking.run { isModel && ModelUse(in: result.path)?.chats == true }
         state.withLock { state in
-            (state.phase, state.endedAt, state.task, state.note) = (.done, Timestamp.now, task, nil)
+            (state.phase, state.endedAt, state.chats, state.note) = (.done, Timestamp.now, chats, nil)
         }
     }
 
@@ -150,7 +150,7 @@ final class PageDownload: Sendable {
         let files = order.flatMap { status in state.files.filter { $0.status == status } }.prefix(Self.mostFiles)
         return .object([
             "id": .string(id), "model": .string(self.order.model), "choice": choice.map { .string($0) },
-            "page": .string(page), "chat": state.task == .textGeneration ? chat.map { .string($0) } : nil,
+            "page": .string(page), "chat": state.chats ? chat.map { .string($0) } : nil,
             "order": .object([
                 "model": .string(self.order.model), "format": self.order.format.map { .string($0.rawValue) },
                 "quant": self.order.quantization.map { .string($0) },

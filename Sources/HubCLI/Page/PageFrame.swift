@@ -33,10 +33,10 @@ struct PageFrame {
             .tag("meta", ["name": "color-scheme", "content": "light dark"]),
             .tag("title", [:], view.title == "hub" ? "hub" : "\(view.title) – hub"),
             .tag("link", ["rel": "icon", "href": PageAssets.path("icon.svg")]),
-            .tag("link", ["rel": "stylesheet", "href": PageAssets.path("page.css")]),
-            // No module: it runs before anything is drawn.
-            .tag("script", ["src": PageAssets.path("theme.js")]),
         ]
+            + (["page.css"] + view.styles).map { .tag("link", ["rel": "stylesheet", "href": PageAssets.path($0)]) }
+            // No module: it runs before anything is drawn.
+            + [.tag("script", ["src": PageAssets.path("theme.js")])]
             + (["page.js"] + view.modules).map { .tag("script", ["type": "module", "src": PageAssets.path($0)]) }
     }
 
@@ -44,7 +44,7 @@ struct PageFrame {
         .tag(
             "body", ["data-view": view.section?.rawValue],
             [
-                .link("#main", "Skip to content", className: "skip"), bar(view.section),
+                .link("#main", "Skip to content", className: "skip"), bar(view),
                 .tag("main", ["id": "main", "tabindex": "-1"], view.content),
                 // They exist before their text, or screen readers say nothing.
                 .tag("div", ["id": "toasts", "class": "toasts", "role": "status", "aria-live": "polite"]),
@@ -52,8 +52,21 @@ struct PageFrame {
             ])
     }
 
-    private func bar(_ current: PageSection?) -> HTML {
-        let places = PageSection.allCases.filter { $0 != .chat || hasAPI }
+    private func bar(_ view: PageView) -> HTML {
+        .box(
+            "header", "bar",
+            [
+                .tag("a", ["href": "/", "class": "brand", "aria-label": "hub, all models"], "hub"),
+                view.hasPlaces ? places(view.section) : [],
+                .tag("label", ["for": "theme", "class": "hidden"], "Theme"),
+                .tag(
+                    "select", ["id": "theme", "class": "live"],
+                    ["auto", "light", "dark"].map { .tag("option", ["value": $0], $0.withCapital) }),
+            ])
+    }
+
+    private func places(_ current: PageSection?) -> HTML {
+        let places = PageSection.allCases.filter { hasAPI || ![.chat, .pictures].contains($0) }
         let items = places.map { place -> HTML in
             let isCurrent = place == current
             var text: [HTML] = [.text(place.name)]
@@ -64,15 +77,6 @@ struct PageFrame {
                 "li", [:],
                 [.tag("a", ["href": place.address, "aria-current": isCurrent ? "page" : nil], text)])
         }
-        return .box(
-            "header", "bar",
-            [
-                .tag("a", ["href": "/", "class": "brand", "aria-label": "hub, all models"], "hub"),
-                .tag("nav", ["aria-label": "Main"], [.tag("ul", [:], items)]),
-                .tag("label", ["for": "theme", "class": "hidden"], "Theme"),
-                .tag(
-                    "select", ["id": "theme", "class": "live"],
-                    ["auto", "light", "dark"].map { .tag("option", ["value": $0], $0.withCapital) }),
-            ])
+        return .tag("nav", ["aria-label": "Main"], [.tag("ul", [:], items)])
     }
 }

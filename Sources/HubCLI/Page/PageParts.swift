@@ -8,6 +8,11 @@ enum PageParts {
         return .tag("time", ["datetime": time, "title": time], Humanize.age(of: seconds, now: now))
     }
 
+    /// `1 like`, `5.2k likes`; nil where the number is unknown.
+    static func count(_ number: JSON?, _ noun: String) -> String? {
+        number?.int.map { "\(Humanize.count($0)) \($0 == 1 ? noun : noun + "s")" }
+    }
+
     static func size(_ bytes: JSON?) -> String { bytes?.int.map { "\(ByteCount($0))" } ?? "" }
     static func count(_ number: JSON?) -> String { number?.int.map(Humanize.count) ?? "" }
 
@@ -15,9 +20,21 @@ enum PageParts {
         .tag("span", ["class": kind.isEmpty ? "badge" : "badge \(kind)"], text)
     }
 
-    /// A table in a frame that scrolls by itself where it is too wide.
-    static func table(_ caption: String, _ columns: [(name: String, className: String)], _ rows: [HTML]) -> HTML {
-        let heads = columns.map { HTML.tag("th", ["scope": "col", "class": $0.className], $0.name) }
+    /// A column of a table.
+    struct Column {
+        var name: String
+        var className = ""
+        /// Whether the name is only heard, where the cells speak for themselves.
+        var isHeard = false
+    }
+
+    /// A table. On a narrow screen its rows are boxes with the labels of their cells.
+    static func table(_ caption: String, _ columns: [Column], _ rows: [HTML]) -> HTML {
+        let heads = columns.map { column -> HTML in
+            .tag(
+                "th", ["scope": "col", "class": column.className],
+                [column.isHeard ? .tag("span", ["class": "hidden"], column.name) : .text(column.name)])
+        }
         return .tag(
             "table", [:],
             [
@@ -35,7 +52,7 @@ enum PageParts {
         let texts = answer.messages.map { message in
             HTML.tag(
                 "p", ["class": message.kind == "note" ? "note" : "note caution"],
-                message.text + (message.advice.map { ". \($0)" } ?? ""))
+                message.text.asSentence + (message.advice.map { ". \($0.asSentence)" } ?? ""))
         }
         return .group(texts)
     }
@@ -61,5 +78,13 @@ enum PageParts {
                 "type": "button", "class": isPrimary ? "primary live" : "live", "data-download": model,
                 "data-format": format, "data-quant": quantization, "aria-label": name,
             ], text)
+    }
+}
+
+extension String {
+    /// A message of a command as it begins a sentence of the page: names and addresses stay as they are.
+    var asSentence: String {
+        let isWord = prefix { !" ,:".contains($0) }.allSatisfy { ("a"..."z").contains($0) }
+        return isWord && !hasPrefix("hub ") ? withCapital : self
     }
 }

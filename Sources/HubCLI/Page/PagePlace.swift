@@ -57,12 +57,16 @@ struct PageView: Sendable {
     /// The place in the navigation.
     var section: PageSection?
     var modules: [String] = []
+    /// Style sheets of its own.
+    var styles: [String] = []
+    /// Whether the navigation stands above it: not before who reads it has signed in.
+    var hasPlaces = true
     var content: [HTML]
 }
 
 /// The places of the navigation.
 enum PageSection: String, Sendable, CaseIterable {
-    case models, downloads, storage, chat, machine
+    case models, downloads, storage, chat, pictures, machine
 
     var address: String { self == .models ? "/" : "/-/\(rawValue)" }
     var name: String { rawValue.withCapital }

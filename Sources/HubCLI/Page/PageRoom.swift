@@ -110,13 +110,16 @@ struct PageRoom: ServerRoom {
     private func loginForm(status: Int, isWrong: Bool = false) -> HTTPResponse {
         frame.response(
             PageView(
-                title: "Sign in",
+                title: "Sign in", hasPlaces: false,
                 content: [
                     .tag(
                         "form", ["class": "card login", "method": "post", "action": "/-/login"],
                         [
                             .tag("h1", [:], "Sign in"),
-                            .tag("p", [:], "This server is for people who have its token (HUB_SERVE_TOKEN)."),
+                            .tag(
+                                "p", [:],
+                                "This server is for people who have its token (HUB_SERVE_TOKEN). Who runs it has it."
+                            ),
                             isWrong ? .tag("p", ["class": "bad", "role": "alert"], "That is not its token.") : [],
                             .tag("label", ["for": "token"], "Token"),
                             .tag(
@@ -148,7 +151,7 @@ struct PageRoom: ServerRoom {
     private func refusal(_ status: Int, _ text: String, advice: String? = nil, _ request: HTTPRequest)
         -> HTTPResponse
     {
-        let (text, advice) = (Secrets.masked(in: text), advice.map(Secrets.masked))
+        let (text, advice) = (Secrets.masked(in: text).asSentence, advice.map { Secrets.masked(in: $0).asSentence })
         guard request.method == "GET", request.isForReading else {
             return .json(
                 .object(["error": .object(["message": .string(text), "advice": advice.map { .string($0) }])]),
@@ -156,7 +159,8 @@ struct PageRoom: ServerRoom {
         }
         let title = status == 404 ? "Not found" : "That did not work"
         // What a wrong address names may be found under another name.
-        let name = status == 404 ? (try? request.pathParts())?.last ?? "" : ""
+        let parts = status == 404 ? (try? request.pathParts()) ?? [] : []
+        let name = parts.last ?? ""
         let view = PageView(
             title: title,
             content: [
@@ -172,7 +176,12 @@ struct PageRoom: ServerRoom {
                                     ? []
                                     : .link(
                                         "/?q=\(PercentEncoding.encode(name))", "Search for \(name)",
-                                        className: "button"), .link("/", "All models", className: "button"),
+                                        className: "button"),
+                                parts.count == 1 && !name.isEmpty
+                                    ? .link(
+                                        "/?q=author:\(PercentEncoding.encode(name))", "Models by \(name)",
+                                        className: "button") : [],
+                                .link("/", "All models", className: "button"),
                             ]),
                     ])
             ])
@@ -198,6 +207,8 @@ extension PageRoom {
         case "chat"? where parts == ["chat", "list"]: return .json(try await ChatPage.list(place, request))
         case "chat"? where parts.count == 3 && parts[1] == "one":
             return .json(try await ChatPage.one(place, parts[2]))
+        case "pictures"? where parts.count == 1 && place.hasAPI:
+            return frame.response(PicturesPage(place: place, request: request).view())
         case "machine"? where parts.count == 1:
             return frame.response(try await MachinePage(place: place, request: request).view())
         case "machine"? where parts == ["machine", "state"]: return .json(MachinePage.state(place))

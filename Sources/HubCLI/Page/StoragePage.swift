@@ -54,7 +54,7 @@ struct StoragePage {
                 .tag(
                     "li", [:],
                     [
-                        .box("span", "swatch c\(index)", []), .tag("span", ["class": "grow cut"], part.name),
+                        .box("span", "swatch c\(index)", []), .tag("span", ["class": "grow"], part.name),
                         .tag("span", ["class": "size"], "\(ByteCount(part.bytes))"),
                     ]))
         }
@@ -97,8 +97,10 @@ struct StoragePage {
                 PageParts.table(
                     "What the cache holds",
                     [
-                        ("", "live mark"), ("Model", ""), ("Size", "number"), ("Frees", "number"), ("Used", ""),
-                        ("", ""), ("", "live"),
+                        .init(name: "Mark", className: "live mark", isHeard: true), .init(name: "Model"),
+                        .init(name: "Size", className: "number"), .init(name: "Frees", className: "number"),
+                        .init(name: "Used"), .init(name: "State", isHeard: true),
+                        .init(name: "Pin", className: "live", isHeard: true),
                     ], rows),
             ])
     }
@@ -194,7 +196,10 @@ struct StoragePage {
             return warnings + [.tag("h2", ["id": "trash-title", "class": "hidden"], "The trash is empty")]
         }
         let total = ByteCount(entries.reduce(0) { $0 + $1.size })
-        let columns = [("Model", ""), ("Size", "number"), ("Since", ""), ("", "number live")]
+        let columns = [
+            PageParts.Column(name: "Model"), .init(name: "Size", className: "number"), .init(name: "Since"),
+            .init(name: "Restore", className: "number live", isHeard: true),
+        ]
         return warnings + [
             .box(
                 "div", "card flush",

@@ -19,6 +19,9 @@ package enum PageAssets {
         "chat.js": Asset(type: "text/javascript", bytes: PackageResources.chat_js),
         "turns.js": Asset(type: "text/javascript", bytes: PackageResources.turns_js),
         "machine.js": Asset(type: "text/javascript", bytes: PackageResources.machine_js),
+        "pictures.js": Asset(type: "text/javascript", bytes: PackageResources.pictures_js),
+        "overlay.js": Asset(type: "text/javascript", bytes: PackageResources.overlay_js),
+        "pictures.css": Asset(type: "text/css", bytes: PackageResources.pictures_css),
         "icon.svg": Asset(type: "image/svg+xml", bytes: PackageResources.icon_svg),
     ]
 

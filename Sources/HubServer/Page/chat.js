@@ -1,5 +1,5 @@
 // Conversations: turns over this server's /-/chat/turn, what is kept of them, and who answers.
-import { alertOf, count, el, get, post, request, toast, working } from "./page.js";
+import { alertOf, announce, count, el, get, post, request, toast, working } from "./page.js";
 import { Answer, attachment, fill, parts, showAttached, turnOf } from "./turns.js";
 
 const byId = (id) => document.getElementById(id);
@@ -7,7 +7,7 @@ const root = document.querySelector(".chat");
 const log = byId("log-of-chat"), words = byId("words"), models = byId("model"), find = byId("find"), preset = byId("preset");
 const FIELDS = ["temperature", "top_p", "max_tokens", "seed"];
 let conversation = { id: null, messages: [] };
-/** The models that write text, as `/v1/models` lists them. */
+/** The models that answer, as `/v1/models` lists them. */
 let offered = [];
 let running = null, attached = [], contexts = {};
 let keeping = Promise.resolve(), listings = 0;
@@ -61,7 +61,7 @@ function show() {
   log.replaceChildren(...conversation.messages.map((message, index) => (isShown(message) ? turn(message, index) : null)).filter(Boolean));
   if (!conversation.messages.length) {
     log.append(el("p", { class: "empty" }, ...(canAnswer() ? ["Write the first message below."]
-      : ["No model that writes text is on this machine yet. ", el("a", { href: "/?runs=1&task=text-generation" }, "Find one")])));
+      : ["No model to chat with is on this machine yet. ", el("a", { href: "/?q=tag%3Aconversational&runs=1" }, "Find one")])));
   }
   byId("send").disabled = !canAnswer();
   gauge();
@@ -205,12 +205,18 @@ async function list() {
   if (listing !== listings) return conversations; // a later question was answered before
   byId("kept").replaceChildren(...conversations.map((one) => el("li", {},
     el("a", { href: `/-/chat?id=${one.id}`, "aria-current": one.id === conversation.id ? "true" : null, title: one.excerpt ?? one.model }, one.title || `Conversation ${one.id}`),
-    el("button", { type: "button", class: "quiet small", "aria-label": `Delete: ${one.title}`, onclick: (event) => remove(event.target, one.id) }, "✕"))));
+    el("button", { type: "button", class: "quiet small", "aria-label": `Delete: ${one.title || `Conversation ${one.id}`}`, onclick: (event) => remove(event.target, one) }, "✕"))));
   return conversations;
 }
 
-async function remove(button, id) {
-  if (!button.dataset.sure) { button.dataset.sure = "1"; button.textContent = "Delete?"; return; }
+async function remove(button, { id, title }) {
+  if (!button.dataset.sure) {
+    button.dataset.sure = "1";
+    button.textContent = "Delete?";
+    button.setAttribute("aria-label", `Really delete: ${title}?`);
+    announce("Press again to delete");
+    return;
+  }
   await working(button, async () => {
     await post("/-/chat/remove", { id });
     if (id === conversation.id) fresh();
@@ -311,10 +317,19 @@ words.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); send(); }
 });
 words.addEventListener("paste", (event) => { if (event.clipboardData.files.length) { event.preventDefault(); attach([...event.clipboardData.files]); } });
+
+// The settings lie over the conversation.
+const settings = root.querySelector(".settings");
+function closeSettings() {
+  const hadFocus = settings.contains(document.activeElement);
+  settings.open = false;
+  if (hadFocus) settings.querySelector("summary").focus();
+}
+document.addEventListener("pointerdown", (event) => { if (settings.open && !settings.contains(event.target)) settings.open = false; });
 root.addEventListener("dragover", (event) => event.preventDefault());
 root.addEventListener("drop", (event) => { event.preventDefault(); attach([...event.dataTransfer.files]); });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") running?.abort();
+  if (event.key === "Escape") settings.open ? closeSettings() : running?.abort();
   if (event.ctrlKey && event.shiftKey && event.key.toLowerCase() === "o") { event.preventDefault(); fresh(); }
   if (event.ctrlKey && !event.shiftKey && event.key.toLowerCase() === "k") { event.preventDefault(); byId("history").open = true; find.focus(); }
 });
@@ -347,12 +362,12 @@ if (provider) {
 try {
   const [found, conversations] = await Promise.all([request("GET", "/v1/models", undefined, { session: true }), list()]);
   const { data } = await found.json();
-  offered = data.filter(({ task }) => !task || task === "text-generation");
+  offered = data.filter(({ task, chat }) => chat ?? (!task || task === "text-generation"));
   models.append(...offered.map((one) => el("option", { value: one.id }, one.id)));
   const { model: wanted, id } = root.dataset;
   const chosen = (wanted && named(wanted)) ?? preferred(conversations);
   if (chosen) models.value = chosen.id;
-  if (wanted && !named(wanted)) toast(`${wanted} is not among the models here that write text`);
+  if (wanted && !named(wanted)) toast(`${wanted} is not among the models here that one can chat with`);
   if (id) await open(id); else show();
   if (!id) words.focus({ preventScroll: true });
 } catch (error) { alertOf(error); }

@@ -1,5 +1,5 @@
 // The list of downloads, brought up to date in place so that focus and open details stay. A model's page has its own.
-import { count, duration, el, onDownloads, post, replace, size, watchDownloads, working } from "./page.js";
+import { count, duration, el, onDownloads, post, replace, sentence, size, told, watchDownloads, working } from "./page.js";
 
 const list = document.getElementById("downloads");
 const own = list.dataset.page;
@@ -51,8 +51,8 @@ function update(node, one) {
     one.bytes_per_second ? `${size(one.bytes_per_second)}/s` : "",
     one.seconds_left !== undefined ? `${duration(one.seconds_left)} left` : "",
   ].filter(Boolean).join(", "));
-  set(node, ".error", one.error ? [one.error.message, one.error.advice].filter(Boolean).join(". ") : "");
-  set(node, ".remark", one.state === "done" ? "" : one.note ?? "");
+  set(node, ".error", one.error ? told(one.error) : "");
+  set(node, ".remark", one.state === "done" ? "" : sentence(one.note ?? ""));
   set(node, ".summary", `${count(one.files_done)} of ${count(one.files_total)} files`);
   if (was !== one.state) buttons(node, one);
   const files = node.querySelector(".files");
@@ -63,7 +63,7 @@ function file(one) {
   const bar = one.state === "active"
     ? el("progress", { max: one.size_bytes || 1, value: one.received_bytes, "aria-label": one.path })
     : el("span", { class: one.state === "failed" ? "bad" : "faint" }, one.state);
-  return el("li", {}, el("span", { class: "cut", title: one.path }, one.path),
+  return el("li", {}, el("span", {}, one.path),
     el("span", { class: "size faint" }, one.state === "active" ? `${size(one.received_bytes)} of ${size(one.size_bytes)}` : size(one.size_bytes)), bar);
 }
 

@@ -13,10 +13,13 @@ const MOST_DEPTH = 12;
 // Characters of one text in which emphasis, links and code are looked for.
 const MOST_INLINE = 400_000;
 let left = 0;
+// The level of the last heading; the text stands below one of the second.
+let level = 2;
 
 /** The elements of a text. */
 export function render(text) {
   left = MOST_INLINE;
+  level = 2;
   return blocks(text.replace(/\r\n?/g, "\n").split("\n"), 0);
 }
 
@@ -38,7 +41,7 @@ function blocks(lines, depth) {
     let found;
     if (!line.trim()) { at += 1; continue; }
     if ((found = fence(line))) { at = fenced(lines, at, found, out); continue; }
-    if ((found = HEADING.exec(line))) { out.append(el(`h${Math.min(found[1].length + 1, 6)}`, {}, inline(title(found[2])))); at += 1; continue; }
+    if ((found = HEADING.exec(line))) { out.append(heading(found[1].length + 1, title(found[2]))); at += 1; continue; }
     if (isRule(line)) { out.append(el("hr")); at += 1; continue; }
     if (QUOTE.test(line)) { at = quoted(lines, at, out, depth); continue; }
     if (ITEM.test(line)) { at = list(lines, at, out, depth); continue; }
@@ -63,6 +66,12 @@ function fence(line) {
   return found && !rest.includes("`") ? { mark: found[1], language: /^\S{0,30}/.exec(rest)[0] } : null;
 }
 
+/** A heading at most one level below the last: who listens to a list of headings would else miss something. */
+function heading(wanted, text) {
+  level = Math.min(wanted, level + 1, 6);
+  return el(`h${level}`, {}, inline(text));
+}
+
 /** A heading's text without the signs that may close it. */
 function title(text) {
   const words = text.trim();
@@ -83,8 +92,8 @@ function isDivider(line) {
 /** A block of code, with a button that copies it. */
 function codeBlock(text, language) {
   return el("div", { class: "code" },
-    language ? el("span", { class: "language" }, language) : null,
-    el("button", { type: "button", class: "copy", "aria-label": `Copy the ${language || ""} code` }, "Copy"),
+    el("div", { class: "code-head" }, el("span", { class: "language" }, language),
+      el("button", { type: "button", class: "copy", "aria-label": language ? `Copy the ${language} code` : "Copy the code" }, "Copy")),
     el("pre", { tabindex: "0" }, el("code", {}, highlight(text, language))));
 }
 

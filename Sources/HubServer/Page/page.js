@@ -12,12 +12,12 @@ export function el(name, attributes = {}, ...children) {
   return node;
 }
 
-/** `12.3 MB`, as the program writes sizes. */
+/** `12.3 MB`, `140 GB`: three figures, as the program writes sizes. */
 export function size(bytes) {
   const units = ["B", "kB", "MB", "GB", "TB", "PB"];
   let value = bytes, unit = 0;
-  while (value >= 999.95 && unit < units.length - 1) { value /= 1000; unit += 1; }
-  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
+  while (value >= 999.5 && unit < units.length - 1) { value /= 1000; unit += 1; }
+  return `${unit === 0 ? value : value.toFixed(value >= 99.95 ? 0 : 1)} ${units[unit]}`;
 }
 
 /** `12,345`. */
@@ -38,6 +38,19 @@ export function duration(seconds) {
   if (whole < 60) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+/** A message of the server or of a command as the sentence of a page: names and addresses at its beginning stay as they are. */
+export function sentence(text) { return /^(?!hub )[a-z]+[ ,:]/.test(text) ? text[0].toUpperCase() + text.slice(1) : text; }
+
+/** What an error says, and what to do about it. */
+export const told = (error) => [error.message, error.advice].filter(Boolean).map(sentence).join(". ");
+
+/** Says something to people who cannot see it happen. */
+export function announce(text) {
+  const node = el("span", { class: "hidden" }, text);
+  document.getElementById("toasts").append(node);
+  setTimeout(() => node.remove(), 3000);
 }
 
 // The token of this browser's session; asked for before the first change, and again when the server has forgotten it.
@@ -71,7 +84,7 @@ async function json(method, address, body) {
   try { answer = await request(method, address, body); } catch { throw new Error("the server does not answer"); }
   const document = await answer.json().catch(() => ({}));
   const error = document.error;
-  if (!answer.ok) throw new Error([error?.message ?? `the server answers ${answer.status}`, error?.advice].filter(Boolean).join(". "));
+  if (!answer.ok) throw new Error(told({ message: error?.message ?? `the server answers ${answer.status}`, advice: error?.advice }));
   return document;
 }
 
@@ -88,7 +101,7 @@ export function toast(text, action) {
 
 /** What went wrong; it stays until it is closed. */
 export function alertOf(error) {
-  const node = el("div", { class: "toast" }, el("span", { class: "grow" }, error.message ?? String(error)));
+  const node = el("div", { class: "toast" }, el("span", { class: "grow" }, sentence(error.message ?? String(error))));
   node.append(el("button", { type: "button", "aria-label": "Close", onclick: () => node.remove() }, "✕"));
   const place = document.getElementById("alerts");
   place.replaceChildren(node);
@@ -136,10 +149,10 @@ document.addEventListener("click", async (event) => {
   const target = event.target.closest("button, a");
   if (!target) return;
   if (target.classList.contains("copy")) {
-    await copy(target.dataset.copy ?? target.parentElement.querySelector("code").textContent);
-    const text = target.textContent;
+    await copy(target.dataset.copy ?? target.closest(".code, .command").querySelector("code").textContent);
     target.textContent = "Copied";
-    setTimeout(() => { target.textContent = text; }, 1500);
+    announce("Copied");
+    setTimeout(() => { target.textContent = "Copy"; }, 1500);
   } else if (target.dataset.download !== undefined) {
     await working(target, async () => {
       const { download: model, format, quant } = target.dataset;
@@ -155,8 +168,14 @@ document.addEventListener("click", async (event) => {
     });
   } else if (target.dataset.replace && !event.metaKey && !event.ctrlKey && !event.shiftKey) {
     event.preventDefault();
-    const found = await replace(target.dataset.replace, target.href);
-    found?.querySelector("a, button, input")?.focus({ preventScroll: true });
+    // What is new gets the focus: the rows behind those that were there, else the part itself.
+    const { id } = target.closest("[id]");
+    const before = document.querySelectorAll(`#${id} .model a`).length;
+    if (!await replace(target.dataset.replace, target.href)) return;
+    const part = document.getElementById(id);
+    const next = part.querySelectorAll(".model a")[before] ?? part.querySelector("a, button, input") ?? part;
+    if (next === part) part.tabIndex = -1;
+    next.focus({ preventScroll: true });
     if (target.dataset.auto === undefined) history.replaceState(null, "", target.href);
   }
 });
@@ -173,7 +192,9 @@ if (form) {
     if (/^(https?:\/\/|hf:\/\/|huggingface\.co\/|hf\.co\/)/.test(text)) return void (location.href = address);
     const number = ++latest;
     await replace(form.dataset.replace, address);
-    if (number === latest) history.replaceState(null, "", address);
+    if (number !== latest) return;
+    history.replaceState(null, "", address);
+    announce(document.querySelector(`${form.dataset.replace} h2`)?.textContent ?? "");
   };
   form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); search(); });
   form.addEventListener("input", (event) => {
@@ -213,5 +234,8 @@ export function watchDownloads() {
     if (listeners.size) timer = setTimeout(watchDownloads, 3000);
   });
 }
-document.addEventListener("visibilitychange", watchDownloads);
-watchDownloads();
+// Who has not signed in is not told.
+if (document.getElementById("downloads-count")) {
+  document.addEventListener("visibilitychange", watchDownloads);
+  watchDownloads();
+}

@@ -1,5 +1,5 @@
 // The turns of a conversation as elements: texts, attached files, reasoning, calls of tools, questions, sources.
-import { count, el, elapsed, post, rate, size, working } from "./page.js";
+import { count, el, elapsed, post, rate, sentence, size, working } from "./page.js";
 import { render } from "./markdown.js";
 
 const FILE = /^<file name="([^"]*)">\n([^]*?)\n<\/file>\n\n/;
@@ -185,7 +185,7 @@ export class Answer {
     message.note = cutShort(message, most);
     this.draw();
     this.actions(node, message, this.talk.messages.indexOf(message));
-    if (error) node.querySelector(".text").append(el("p", { class: "bad", role: "alert" }, error.message));
+    if (error) node.querySelector(".text").append(el("p", { class: "bad", role: "alert" }, sentence(error.message)));
     if (message.tool_calls?.length) this.talk.messages.push({ role: "assistant", content: "", model: message.model, provider: message.provider });
     else if (!message.content && this.talk.messages.at(-2)?.role !== "tool") this.talk.messages.pop();
   }
@@ -197,7 +197,7 @@ const MOST = 8e6;
 
 /** A file for the next message: a picture as it is, a text as `hub chat --attach` would put it before the message. */
 export async function attachment(file) {
-  if (file.size > MOST) throw new Error(`${file.name} has ${size(file.size)}; ${size(MOST)} is the most, and nothing of it is sent`);
+  if (file.size > MOST) throw new Error(`"${file.name}" has ${size(file.size)}; ${size(MOST)} is the most, and nothing of it is sent`);
   const facts = { name: file.name, size: file.size };
   if (["image/png", "image/jpeg", "image/gif", "image/webp"].includes(file.type)) {
     const image = await new Promise((resolve, reject) => {
@@ -211,8 +211,8 @@ export async function attachment(file) {
   const content = await file.arrayBuffer();
   let text;
   try { text = new TextDecoder("utf-8", { fatal: true }).decode(content); } catch { text = "\0"; }
-  if (text.includes("\0")) throw new Error(`${file.name} is neither UTF-8 text nor a PNG, JPEG, GIF or WebP picture`);
-  if (!text) throw new Error(`${file.name} is empty`);
+  if (text.includes("\0")) throw new Error(`"${file.name}" is neither UTF-8 text nor a PNG, JPEG, GIF or WebP picture`);
+  if (!text) throw new Error(`"${file.name}" is empty`);
   return { ...facts, block: (await post("/-/chat/attach", { name: file.name, text })).content };
 }
 

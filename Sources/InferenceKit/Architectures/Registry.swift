@@ -24,7 +24,8 @@ enum Architectures {
         .apertus, .arcee,
         .vit, .deit, .dinov2, .dinov2WithRegisters, .dinov3, .beit, .data2vecVision, .vitMAE,
         .vitMSN, .timmViT,
-        .clip, .clipTexts, .clipPictures, .siglip, .siglipTexts, .siglipPictures,
+        .clip, .clipTexts, .clipPictures, .siglip, .siglipTexts, .siglipPictures, .siglip2, .siglip2Texts,
+        .siglip2Pictures, .yolos, .detr, .tableTransformer,
     ]
 
     /// The ways of packing weights in safetensors that run.

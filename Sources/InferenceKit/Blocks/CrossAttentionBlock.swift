@@ -21,12 +21,22 @@ struct CrossAttentionBlock: Sendable {
     ///
     /// - Parameters:
     ///   - x: `[rows][width]` of the encoder, after its last norm.
+    ///   - placed: what keys are made of, where that is something else.
     ///   - rows: at most as many as the workspace has.
     ///   - layer: the layer of the cache.
-    func keep(_ x: FloatBuffer, rows: Range<Int>, layer: Int, in cache: KeyValueCache, _ w: Workspace) {
-        w.multiply(
-            x, from: rows.lowerBound, rows: rows.count, columns: key.columns,
-            [(key, w.keys.start), (value, w.values.start)])
+    func keep(
+        _ x: FloatBuffer, placed: FloatBuffer?, rows: Range<Int>, layer: Int, in cache: KeyValueCache,
+        _ w: Workspace
+    ) {
+        func multiply(_ x: FloatBuffer, _ products: [(linear: Linear, out: UnsafeMutablePointer<Float>)]) {
+            w.multiply(x, from: rows.lowerBound, rows: rows.count, columns: key.columns, products)
+        }
+        if let placed {
+            multiply(placed, [(key, w.keys.start)])
+            multiply(x, [(value, w.values.start)])
+        } else {
+            multiply(x, [(key, w.keys.start), (value, w.values.start)])
+        }
         for (index, position) in rows.enumerated() {
             cache.store(
                 layer, position: position, keys: w.keys.start + index * description.keyWidth,

@@ -13,6 +13,8 @@ struct LayerBlock: Sendable {
     private let bottleneck: BottleneckBlock?
     /// Whether what a half makes is scaled before it is added.
     private let isScaled: Bool
+    /// Whether places are added to what queries and keys are made of.
+    private let isPlaced: Bool
     private let placement: ModelDescription.Norms
     private let input: LayerInputBlock?
     /// Beside attention.
@@ -68,6 +70,7 @@ struct LayerBlock: Sendable {
         distances: DistanceBlock?, _ layer: Int, _ table: TensorTable
     ) throws(AIError) {
         (placement, added, factors, isScaled) = (d.norms, d.added, d.factors, d.scale != nil)
+        isPlaced = model.placing != nil
         input = if let inputs = model.layerInputs { try LayerInputBlock(inputs, layer, table) } else { nil }
         detour = d.detourRank == nil ? nil : try DetourBlock(d.norm, layer, table)
         streams = if let streams = model.streams { try StreamMixBlock(streams, layer, table) } else { nil }
@@ -142,9 +145,12 @@ struct LayerBlock: Sendable {
         return blocks
     }
 
-    /// Keeps what cross attention reads of an encoder's rows; see ``CrossAttentionBlock/keep(_:rows:layer:in:_:)``.
-    func keep(_ x: FloatBuffer, rows: Range<Int>, layer: Int, in cache: KeyValueCache, _ w: Workspace) {
-        crossAttention?.block.keep(x, rows: rows, layer: layer, in: cache, w)
+    /// Keeps what cross attention reads of an encoder's rows; see ``CrossAttentionBlock/keep(_:placed:rows:layer:in:_:)``.
+    func keep(
+        _ x: FloatBuffer, placed: FloatBuffer?, rows: Range<Int>, layer: Int, in cache: KeyValueCache,
+        _ w: Workspace
+    ) {
+        crossAttention?.block.keep(x, placed: placed, rows: rows, layer: layer, in: cache, w)
     }
 
     /// Changes the rows of the workspace's residual stream.
@@ -179,14 +185,15 @@ struct LayerBlock: Sendable {
             beside(attention.block, recurrence.block, attention.norms, step, layer, state, width, w)
         } else if let (block, norms) = attention {
             half(norms, stream, step.count, width, w, factors.attention) { x in
+                let asked = isPlaced ? w.place(x, rows: step.count) : bottleneck?.asked(w) ?? x
                 block.apply(
-                    bottleneck?.asked(w) ?? x, values: bottleneck?.valued(w), step, layer: layer, w, into: w.branch)
+                    asked, values: isPlaced ? x : bottleneck?.valued(w), step, layer: layer, w, into: w.branch)
             }
             detour?.apply(w.normed, stream, rows: step.count, w)
         }
         if let (block, norms) = crossAttention {
             half(norms, stream, step.count, width, w) { x in
-                block.apply(x, step, layer: layer, w, into: w.branch)
+                block.apply(isPlaced ? w.place(x, rows: step.count) : x, step, layer: layer, w, into: w.branch)
             }
         }
         if let (block, norms) = groupAttention {

@@ -19,9 +19,11 @@ struct PictureEmbeddingBlock: Sendable {
         for learned in d.first { rows += try table.numbers(learned.role).array }
         if let positions = d.positions {
             let all = try table.numbers(.positions).array
-            let split = positions.leading * width
-            for (place, value) in all[..<split].enumerated() { rows[place] += value }
-            self.positions = FloatBuffer(all[split...])
+            let parts = SquareTable(all, positions, width)
+            for (place, value) in parts.leading.enumerated() { rows[place] += value }
+            let behind = rows.count - parts.trailing.count
+            for (place, value) in parts.trailing.enumerated() { rows[behind + place] += value }
+            self.positions = FloatBuffer(parts.squares)
         } else {
             positions = nil
         }
@@ -37,20 +39,13 @@ struct PictureEmbeddingBlock: Sendable {
     ///   - rows: squares from top to bottom,
     ///   - columns: and from left to right.
     func positions(rows: Int, columns: Int) -> FloatBuffer? {
-        let d = description
-        guard let positions, let kind = d.positions, rows != d.rows || columns != d.columns else {
-            return positions
-        }
-        let table = FloatGrid(height: d.rows, width: d.columns, channels: width, values: positions.array)
-        let resized = table.resized(
-            height: rows, width: columns, interpolation: kind.isLinear ? .bilinear : .bicubic,
-            antialias: kind.hasAntialias)
-        return FloatBuffer(resized.values)
+        guard let positions, rows != description.rows || columns != description.columns else { return positions }
+        return FloatBuffer(description.resized(positions.array, rows: rows, columns: columns, width: width))
     }
 
     /// What a picture's rows are made of.
     ///
-    /// - Parameter patches: the numbers of each square: those of a colour, row by row, then those of the next.
+    /// - Parameter patches: the numbers of each square, in the order of the matrix.
     func inputs(_ patches: [[Float]]) -> [RowInput] {
         (0..<description.firstCount).map { .token($0) } + patches.map { .patch($0) }
     }
@@ -82,5 +77,30 @@ struct PictureEmbeddingBlock: Sendable {
             }
         }
         norm?.apply(w.hidden.start, rows: step.count, w.team, into: w.hidden.start)
+    }
+}
+
+/// A table of positions: those of the first rows, of squares, and what stands behind them.
+struct SquareTable {
+    let leading: ArraySlice<Float>
+    let squares: ArraySlice<Float>
+    let trailing: ArraySlice<Float>
+
+    init(_ all: some RandomAccessCollection<Float>, _ d: ModelDescription.Positions, _ width: Int) {
+        let all = Array(all)
+        let (split, end) = (d.leading * width, all.count - d.trailing * width)
+        (leading, squares, trailing) = (all[..<split], all[split..<end], all[end...])
+    }
+}
+
+extension ModelDescription.Pixels {
+    /// Positions of squares for a picture of another size than that of training, `[rows * columns][width]`.
+    func resized(_ squares: [Float], rows: Int, columns: Int, width: Int) -> [Float] {
+        if rows == self.rows, columns == self.columns { return squares }
+        let table = FloatGrid(height: self.rows, width: self.columns, channels: width, values: squares)
+        return table.resized(
+            height: rows, width: columns, interpolation: positions?.isBilinear == true ? .bilinear : .bicubic,
+            antialias: positions?.hasAntialias ?? false
+        ).values
     }
 }

@@ -5,5 +5,8 @@ final class SourceText {
     /// The keys and values of each of the decoder's layers; nil until the text is read.
     var kept: KeyValueCache?
 
-    init(_ rows: [RowInput]) { self.rows = rows }
+    /// Of a picture; nil for a text.
+    let picture: PicturePlaces?
+
+    init(_ rows: [RowInput], picture: PicturePlaces? = nil) { (self.rows, self.picture) = (rows, picture) }
 }

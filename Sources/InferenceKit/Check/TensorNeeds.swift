@@ -54,16 +54,19 @@ struct TensorNeeds {
             let name = kept.outside.contains(tensor.role) ? Self.outside(tensor.name, names) : tensor.name
             needs.append(Need(name: name, shape: tensor.shape, isOptional: false))
         }
+        if let net = (try? Backbones.of(c, stored: names)) ?? nil {
+            needs += net.tensors.map { Need(name: $0.name, shape: $0.shape, isOptional: false) }
+        }
         others = names.filter { kept.isOptional($0) || kept.isOtherHead($0, prefix: prefix) }
     }
 
-    /// Of a convolutional net: what it loads.
+    /// Of a net: what it loads.
     private init?(_ family: NetFamily, _ c: ModelConfiguration, names: Set<String>) {
         guard let (net, _) = try? family.describe(c, stored: names) else { return nil }
         isSorter = false
-        needs = net.tensors.map { Need(name: $0.name, shape: $0.shape, isOptional: false) }
-        guard let tower = net.tower else {
-            others = names.filter(net.isBeside)
+        needs = net.stored.tensors.map { Need(name: $0.name, shape: $0.shape, isOptional: false) }
+        guard case .convolutions(let net) = net, let tower = net.tower else {
+            others = names.filter(net.stored.isBeside)
             return
         }
         for tensor in tower.names.stored(tower.description, prefix: tower.names.prefix) {

@@ -10,6 +10,8 @@ struct ConvolutionExtent: Sendable, Hashable {
     var windows = 0
     /// Bytes of the same, packed for products.
     var packed = 0
+    /// Numbers of the keys and values of attention.
+    var pages = 0
     /// Numbers of all planes at once, where each has memory of its own,
     var loose = 0
     /// and whether that is so: they are of very different sizes.
@@ -18,6 +20,9 @@ struct ConvolutionExtent: Sendable, Hashable {
     var rows = 0
     /// Places of the smallest plane; 0 where the picture is too small for a window.
     var places = Int.max
+
+    /// The plane that the blocks make last.
+    private(set) var map = ConvolutionNet.Plane(height: 0, width: 0, channels: 0)
 
     /// What a block is given, what it makes and what goes around it.
     static let planes = 4
@@ -33,10 +38,8 @@ struct ConvolutionExtent: Sendable, Hashable {
         }
         if isLoose { _ = blockPlanes(net, plane) }
         note(plane)
-        for block in net.blocks {
-            if let around = block.around { _ = walk(around, plane) }
-            plane = walk(block.layers, plane)
-        }
+        plane = walk(net.blocks, plane)
+        map = plane
         let mean = ConvolutionNet.Plane(height: 1, width: 1, channels: plane.channels)
         note(mean)
         let features = walk(net.pooled, mean)
@@ -48,6 +51,20 @@ struct ConvolutionExtent: Sendable, Hashable {
         places = min(places, plane.places)
     }
 
+    private mutating func walk(_ blocks: [ConvolutionNet.Block], _ first: ConvolutionNet.Plane)
+        -> ConvolutionNet.Plane
+    {
+        var plane = first
+        for block in blocks {
+            let around = block.around.map { walk($0, plane) }
+            let channels = block.channels(of: plane.channels)
+            let made = walk(block.layers, plane)
+            plane = (block.isJoined ? around ?? made : made).with(channels: channels)
+            note(plane)
+        }
+        return plane
+    }
+
     mutating func walk(_ layers: [ConvolutionNet.Layer], _ first: ConvolutionNet.Plane) -> ConvolutionNet.Plane {
         var plane = first
         for layer in layers {
@@ -57,12 +74,17 @@ struct ConvolutionExtent: Sendable, Hashable {
             case .squeeze(let squeeze):
                 note(squeeze.reduce, 1)
                 note(squeeze.expand, 1)
-            case .attention(let attention):
+            case .reducedAttention(let attention):
                 note(attention.keys(of: plane))
                 let keys = attention.keys(of: plane).places
                 if let reduction = attention.reduction { note(reduction.convolution, keys) }
                 note(attention.key, keys)
                 note(attention.query, plane.places)
+            case .attention(let attention): pages = max(pages, attention.pages(of: plane))
+            case .squares(let squares):
+                let whole = plane.whole(squares.side)
+                note(whole)
+                _ = walk(squares.blocks, whole)
             default: break
             }
             plane = made
@@ -84,14 +106,14 @@ struct ConvolutionExtent: Sendable, Hashable {
         union.plane = max(plane, other.plane)
         (union.windows, union.packed) = (max(windows, other.windows), max(packed, other.packed))
         (union.loose, union.rows) = (max(loose, other.loose), max(rows, other.rows))
-        union.places = min(places, other.places)
+        (union.pages, union.places) = (max(pages, other.pages), min(places, other.places))
         return union
     }
 
     /// Whether memory of this size has room for another.
     func holds(_ other: ConvolutionExtent) -> Bool {
         let fits = isLoose ? other.loose <= loose && other.rows <= rows : other.plane <= plane
-        return fits && other.windows <= windows && other.packed <= packed
+        return fits && other.windows <= windows && other.packed <= packed && other.pages <= pages
     }
 
     /// Bytes of rows that are packed for a product, in whole lines of the cache.
@@ -100,7 +122,7 @@ struct ConvolutionExtent: Sendable, Hashable {
     /// Bytes of all buffers; at most `Int64.max`.
     var bytes: Int64 {
         let planes = isLoose ? Int64(loose) : Int64(plane).multipliedClamped(by: Int64(Self.planes))
-        let numbers = planes.addedClamped(Int64(windows))
+        let numbers = planes.addedClamped(Int64(windows)).addedClamped(Int64(pages))
         return numbers.multipliedClamped(by: 4).addedClamped(Int64(packed))
     }
 }
@@ -143,16 +165,19 @@ extension ConvolutionNet.Convolution {
     }
 }
 
-extension ConvolutionNet {
+extension StoredNet {
     /// Bytes of the stored tensors that are read, by the headers; at most `Int64.max`.
     func storedBytes(_ weights: StoredWeights) -> Int64 {
         let names = Set(tensors.map(\.name))
         let own = weights.tensors.reduce(Int64(0)) {
             names.contains(TensorList.plain($1.name)) ? $0.addedClamped(Int64($1.byteCount)) : $0
         }
-        return own.addedClamped(tower.map { TensorList(weights).bytes(of: $0.description, $0.names) } ?? 0)
+        guard let tower = (self as? ConvolutionNet)?.tower else { return own }
+        return own.addedClamped(TensorList(weights).bytes(of: tower.description, tower.names))
     }
+}
 
+extension ConvolutionNet {
     /// What running takes, counted as it is allocated.
     ///
     /// - Parameters:
@@ -170,12 +195,12 @@ extension ConvolutionNet {
     /// Whether each plane has memory of its own.
     var isLoose: Bool {
         map != nil
-            || blocks.contains { $0.layers.contains { if case .attention = $0 { true } else { false } } }
+            || blocks.contains { $0.layers.contains { if case .reducedAttention = $0 { true } else { false } } }
     }
 
     /// Numbers that are made of weights when a model is opened; at most `Int64.max`.
     private var madeNumbers: Int64 {
-        let layers = blocks.flatMap { $0.layers + ($0.around ?? []) } + pooled
+        let layers = blocks.flatMap(\.all) + pooled
         let made = layers.reduce(classifier?.madeNumbers ?? 0) { $0.addedClamped($1.madeNumbers) }
         return made.addedClamped(map?.madeNumbers ?? 0)
     }
@@ -188,11 +213,13 @@ extension ConvolutionNet.Layer {
         case .squeeze(let squeeze): squeeze.reduce.madeNumbers.addedClamped(squeeze.expand.madeNumbers)
         case .norm(let norm): 2 * Int64(norm.channels)
         case .response(let norm): 2 * Int64(norm.channels)
-        case .attention(let attention):
+        case .reducedAttention(let attention):
             attention.convolutions.reduce(Int64(2 * (attention.reduction?.norm.channels ?? 0))) {
                 $0.addedClamped($1.madeNumbers)
             }
-        case .largest, .mean: 0
+        case .squares(let squares):
+            squares.blocks.flatMap(\.all).reduce(0) { $0.addedClamped($1.madeNumbers) }
+        case .largest, .mean, .attention: 0
         }
     }
 }

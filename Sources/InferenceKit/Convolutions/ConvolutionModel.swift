@@ -12,7 +12,9 @@ struct ConvolutionModel: Sendable {
         case squeeze(reduce: ConvolutionWeights, expand: ConvolutionWeights)
         case norm(weight: FloatBuffer, bias: FloatBuffer, epsilon: Float)
         case response(weight: FloatBuffer, bias: FloatBuffer, epsilon: Float)
-        case attention(PlaneAttention)
+        case attention(ConvolutionNet.Attention)
+        case reducedAttention(PlaneAttention)
+        case squares(side: Int, [Block])
     }
 
     /// What makes one plane of several.
@@ -25,6 +27,7 @@ struct ConvolutionModel: Sendable {
         let steps: [Step]
         /// nil where nothing is added.
         let around: [Step]?
+        let isJoined: Bool
         let activation: ConvolutionNet.Activation?
     }
 
@@ -38,19 +41,13 @@ struct ConvolutionModel: Sendable {
 
     /// Reads the tensors, which are not needed after this.
     ///
+    /// - Parameter isWhole: whether the files have nothing else.
     /// - Throws: ``ErrorCode/malformedModel`` for a tensor that is missing or has another shape,
     ///   ``ErrorCode/unsupportedModel`` for one that is not of this net or has a type without kernels.
-    init(_ net: ConvolutionNet, _ source: TensorSource) throws(AIError) {
-        try net.checkBeside(source.list.names, source.path)
+    init(_ net: ConvolutionNet, _ source: TensorSource, isWhole: Bool = true) throws(AIError) {
+        if isWhole { try net.checkBeside(source.list.names, source.path) }
         self.net = net
-        var blocks: [Block] = []
-        for block in net.blocks {
-            let around = try block.around.map { layers throws(AIError) in try Self.steps(layers, net, source) }
-            blocks.append(
-                Block(
-                    steps: try Self.steps(block.layers, net, source), around: around, activation: block.activation))
-        }
-        self.blocks = blocks
+        blocks = try Self.blocks(net.blocks, net, source)
         pooled = try Self.steps(net.pooled, net, source)
         classifier = try net.classifier.map { classifier throws(AIError) in
             try ConvolutionWeights(classifier, prefix: "", source)
@@ -68,6 +65,20 @@ struct ConvolutionModel: Sendable {
             return .fusion(try MapFusionWeights(fusion, tower, source))
         case nil: return nil
         }
+    }
+
+    private static func blocks(
+        _ blocks: [ConvolutionNet.Block], _ net: ConvolutionNet, _ source: TensorSource
+    ) throws(AIError) -> [Block] {
+        var found: [Block] = []
+        for block in blocks {
+            let around = try block.around.map { layers throws(AIError) in try steps(layers, net, source) }
+            found.append(
+                Block(
+                    steps: try steps(block.layers, net, source), around: around, isJoined: block.isJoined,
+                    activation: block.activation))
+        }
+        return found
     }
 
     private static func steps(
@@ -90,14 +101,17 @@ struct ConvolutionModel: Sendable {
                         weight: try source.vector("\(net.prefix)\(norm.name).weight", norm.channels),
                         bias: try source.vector("\(net.prefix)\(norm.name).bias", norm.channels),
                         epsilon: Float(norm.epsilon)))
-            case .attention(let attention):
-                steps.append(.attention(try PlaneAttention(attention, prefix: net.prefix, source)))
             case .response(let norm):
                 steps.append(
                     .response(
                         weight: try source.numbers(net.prefix + norm.weight, norm.shape),
                         bias: try source.numbers(net.prefix + norm.bias, norm.shape),
                         epsilon: Float(norm.epsilon)))
+            case .attention(let attention): steps.append(.attention(attention))
+            case .reducedAttention(let attention):
+                steps.append(.reducedAttention(try PlaneAttention(attention, prefix: net.prefix, source)))
+            case .squares(let squares):
+                steps.append(.squares(side: squares.side, try blocks(squares.blocks, net, source)))
             }
         }
         return steps
@@ -110,29 +124,87 @@ struct ConvolutionModel: Sendable {
     ///   - classifies: whether outputs are wanted, if there is a classifier.
     /// - Precondition: the scratch memory has room for it.
     func run(_ pixels: [Float], height: Int, width: Int, classifies: Bool, _ space: ConvolutionSpace) -> [Float] {
-        space.clear()
-        var plane = space.plane(.init(height: height, width: width, channels: 3))
-        pixels.withUnsafeBufferPointer { plane.start.update(from: $0.baseAddress!, count: plane.size.count) }
-        for block in blocks { plane = apply(block, to: plane, space) }
+        var plane = self.plane(pixels, height: height, width: width, space)
         let mean = space.plane(.init(height: 1, width: 1, channels: plane.size.channels))
         Self.mean(plane, into: mean.start, space.team)
         space.give(back: plane)
-        plane = apply(pooled, to: mean, keepsFirst: false, space)
+        plane = Self.apply(pooled, to: mean, keepsFirst: false, space)
         if classifies, let classifier { plane = classifier.apply(plane, space) }
         return Array(UnsafeBufferPointer(start: plane.start, count: plane.size.count))
     }
 
+    /// What a transformer reads of a picture: the numbers of each place of the last plane, row by row.
+    ///
+    /// - Precondition: the scratch memory has room for it.
+    func map(
+        _ pixels: [Float], height: Int, width: Int, _ space: ConvolutionSpace
+    ) -> (size: ConvolutionNet.Plane, places: [[Float]]) {
+        let plane = plane(pixels, height: height, width: width, space)
+        let channels = plane.size.channels
+        return (
+            plane.size,
+            (0..<plane.size.places).map { place in
+                Array(UnsafeBufferPointer(start: plane.start + place * channels, count: channels))
+            }
+        )
+    }
+
+    /// The last plane of a picture.
+    private func plane(_ pixels: [Float], height: Int, width: Int, _ space: ConvolutionSpace) -> ConvolutionPlane {
+        var plane = first(pixels, height: height, width: width, space)
+        for block in blocks { plane = Self.apply(block, to: plane, space) }
+        return plane
+    }
+
+    /// The picture itself.
+    private func first(_ pixels: [Float], height: Int, width: Int, _ space: ConvolutionSpace) -> ConvolutionPlane {
+        space.clear()
+        let plane = space.plane(.init(height: height, width: width, channels: 3))
+        pixels.withUnsafeBufferPointer { plane.start.update(from: $0.baseAddress!, count: plane.size.count) }
+        return plane
+    }
+
+    /// What is made of the planes of several blocks.
+    ///
+    /// - Parameter pixels: `[height][width][3]`.
+    /// - Precondition: the net has a map, and no tower; the scratch memory has room for it.
+    func mapped(_ pixels: [Float], height: Int, width: Int, _ space: ConvolutionSpace) -> ConvolutionPlane {
+        guard case .sum(let sum) = map, let taps = net.map?.blocks else { preconditionFailure("there is no sum") }
+        var plane = first(pixels, height: height, width: width, space)
+        var taken: [ConvolutionPlane] = []
+        for (number, block) in blocks.enumerated() {
+            plane = Self.apply(block, to: plane, keepsFirst: number > 0 && taps.contains(number - 1), space)
+            if taps.contains(number) { taken.append(plane) }
+        }
+        return sum.apply(taken, space)
+    }
+
+    /// What is made of a tower's rows.
+    ///
+    /// - Parameter size: of the tower's plane.
+    /// - Precondition: as of ``mapped(_:height:width:_:)``, but for the tower.
+    func mapped(_ rows: [FloatBuffer], _ size: ConvolutionNet.Plane, _ space: ConvolutionSpace) -> ConvolutionPlane
+    {
+        guard case .fusion(let fusion) = map else { preconditionFailure("there is no tower") }
+        space.clear()
+        return fusion.apply(rows, size, space)
+    }
+
     /// - Parameter keepsFirst: whether the plane is read again after this.
-    private func apply(
+    static func apply(
         _ block: Block, to plane: ConvolutionPlane, keepsFirst: Bool = false, _ space: ConvolutionSpace
     ) -> ConvolutionPlane {
-        let sum = apply(block.steps, to: plane, keepsFirst: keepsFirst || block.around != nil, space)
+        var sum = apply(block.steps, to: plane, keepsFirst: keepsFirst || block.around != nil, space)
         let team = space.team.team
         if let around = block.around {
             let added = apply(around, to: plane, keepsFirst: keepsFirst, space)
-            precondition(added.size == sum.size)
-            hub_add(team, sum.start, added.start, 1, sum.size.count)
-            if !keepsFirst || !around.isEmpty { space.give(back: added) }
+            if block.isJoined {
+                sum = join(added, sum, space)
+            } else {
+                precondition(added.size == sum.size)
+                hub_add(team, sum.start, added.start, 1, sum.size.count)
+                if !keepsFirst || !around.isEmpty { space.give(back: added) }
+            }
         }
         if let activation = block.activation {
             let channels = sum.size.channels
@@ -142,39 +214,32 @@ struct ConvolutionModel: Sendable {
         return sum
     }
 
-    /// What is made of the planes of several blocks.
-    ///
-    /// - Parameter pixels: `[height][width][3]`.
-    /// - Precondition: the net has a map, and no tower; the scratch memory has room for it.
-    func map(_ pixels: [Float], height: Int, width: Int, _ space: ConvolutionSpace) -> ConvolutionPlane {
-        guard case .sum(let sum) = map, let taps = net.map?.blocks else { preconditionFailure("there is no sum") }
-        space.clear()
-        var plane = space.plane(.init(height: height, width: width, channels: 3))
-        pixels.withUnsafeBufferPointer { plane.start.update(from: $0.baseAddress!, count: plane.size.count) }
-        var taken: [ConvolutionPlane] = []
-        for (number, block) in blocks.enumerated() {
-            plane = apply(block, to: plane, keepsFirst: number > 0 && taps.contains(number - 1), space)
-            if taps.contains(number) { taken.append(plane) }
+    /// The channels of one plane, then those of another.
+    private static func join(
+        _ first: ConvolutionPlane, _ second: ConvolutionPlane, _ space: ConvolutionSpace
+    ) -> ConvolutionPlane {
+        let (before, behind) = (first.size.channels, second.size.channels)
+        let joined = space.plane(first.size.with(channels: before + behind))
+        for place in 0..<joined.size.places {
+            let target = joined.start + place * (before + behind)
+            target.update(from: first.start + place * before, count: before)
+            (target + before).update(from: second.start + place * behind, count: behind)
         }
-        return sum.apply(taken, space)
-    }
-
-    /// What is made of a tower's rows.
-    ///
-    /// - Parameter size: of the tower's plane.
-    /// - Precondition: as of ``map(_:height:width:_:)``, but for the tower.
-    func map(_ rows: [FloatBuffer], _ size: ConvolutionNet.Plane, _ space: ConvolutionSpace) -> ConvolutionPlane {
-        guard case .fusion(let fusion) = map else { preconditionFailure("there is no tower") }
-        space.clear()
-        return fusion.apply(rows, size, space)
+        space.give(back: first)
+        space.give(back: second)
+        return joined
     }
 
     /// - Parameter keepsFirst: whether the plane is read again after this.
-    private func apply(
+    private static func apply(
         _ steps: [Step], to first: ConvolutionPlane, keepsFirst: Bool, _ space: ConvolutionSpace
     ) -> ConvolutionPlane {
         var (plane, isFirst) = (first, keepsFirst)
         for step in steps {
+            if case .squares(let side, let blocks) = step {
+                (plane, isFirst) = (Self.apply(blocks, side: side, to: plane, isKept: isFirst, space), false)
+                continue
+            }
             let made = step.apply(plane, isKept: isFirst, space)
             guard let made else { continue }
             if !isFirst { space.give(back: plane) }
@@ -218,13 +283,15 @@ extension ConvolutionModel.Step {
                 team, plane.start, size.channels, size.places, size.channels, weight.start, bias.start, epsilon,
                 out.start, size.channels)
             return isKept ? out : nil
-        case .attention(let attention): return attention.apply(plane, space)
+        case .reducedAttention(let attention): return attention.apply(plane, space)
         case .response(let weight, let bias, let epsilon):
             let out = isKept ? space.plane(size) : plane
             let factors = Self.responses(plane, weight, epsilon, space.team)
             hub_affine(
                 team, plane.start, size.places, size.channels, factors.start, bias.start, out.start)
             return isKept ? out : nil
+        case .attention(let attention): return attention.apply(plane, space)
+        case .squares: preconditionFailure("squares have blocks of their own")
         }
     }
 

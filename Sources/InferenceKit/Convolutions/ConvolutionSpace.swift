@@ -10,6 +10,8 @@ final class ConvolutionSpace {
     private var free: [Int]
     /// What windows see, `[place][group][row][column][channel]`.
     let windows: FloatBuffer
+    /// Keys and values of attention.
+    let pages: FloatBuffer
     let packed: UnsafeMutableRawPointer
 
     init(_ extent: ConvolutionExtent, _ team: ComputeTeam) {
@@ -18,6 +20,7 @@ final class ConvolutionSpace {
         planes = (0..<shared).map { _ in FloatBuffer(extent.plane) }
         free = Array(planes.indices)
         windows = FloatBuffer(extent.windows)
+        pages = FloatBuffer(extent.pages)
         packed = .allocate(byteCount: max(extent.packed, 1), alignment: 64)
     }
 

@@ -110,6 +110,7 @@ extension ConvolutionNet.Activation {
         case .relu6: HUB_RELU6
         case .silu: HUB_SILU
         case .gelu: HUB_GELU
+        case .geluTanh: HUB_GELU_TANH
         case .sigmoid: HUB_SIGMOID
         case .hardSigmoid: HUB_HARD_SIGMOID
         case .hardSwish: HUB_HARD_SWISH

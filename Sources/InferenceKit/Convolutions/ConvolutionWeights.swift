@@ -22,7 +22,7 @@ struct ConvolutionWeights: Sendable {
     ) throws(AIError) {
         convolution = c
         let (factors, bias) = try Self.outputs(c, prefix, source)
-        let stored = try source.numbers(prefix + c.name + ".weight", c.shape)
+        let stored = try Self.stored(c, prefix, source)
         self.bias = FloatBuffer(bias)
         form =
             c.isDepthwise
@@ -45,13 +45,26 @@ struct ConvolutionWeights: Sendable {
         return (weights, bias)
     }
 
+    /// The weights of all outputs, one after the other.
+    private static func stored(
+        _ c: ConvolutionNet.Convolution, _ prefix: String, _ source: TensorSource
+    ) throws(AIError) -> FloatBuffer {
+        guard !c.parts.isEmpty else { return try source.numbers(prefix + c.name + ".weight", c.shape) }
+        var all: [Float] = []
+        for name in c.names { all += try source.numbers(prefix + name + ".weight", c.partShape).array }
+        return FloatBuffer(all)
+    }
+
     /// What each output is multiplied with, and what is added then.
     private static func outputs(
         _ c: ConvolutionNet.Convolution, _ prefix: String, _ source: TensorSource
     ) throws(AIError) -> (factors: [Float], bias: [Float]) {
         var factors = [Float](repeating: 1, count: c.outputs)
         var bias = [Float](repeating: 0, count: c.outputs)
-        if c.hasBias { bias = try source.vector(prefix + c.name + ".bias", c.outputs).array }
+        if c.hasBias {
+            bias = []
+            for name in c.names { bias += try source.vector(prefix + name + ".bias", c.partShape[0]).array }
+        }
         if let norm = c.norm {
             func part(_ name: String) throws(AIError) -> [Float] {
                 try source.vector("\(prefix)\(norm.name).\(name)", c.outputs).array

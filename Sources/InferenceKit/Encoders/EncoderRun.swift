@@ -9,9 +9,12 @@ struct EncoderInput {
     let source: [RowInput]
     /// Of a picture; nil for a text.
     let picture: PicturePlaces?
+    /// How many of the rows are attended to, from the first on. Others attend to these, and nothing to them.
+    let seen: Int
 
-    init(_ rows: [RowInput], answering source: [RowInput] = [], picture: PicturePlaces? = nil) {
-        (self.rows, self.source, self.picture) = (rows, source, picture)
+    /// - Parameter seen: nil for all.
+    init(_ rows: [RowInput], answering source: [RowInput] = [], picture: PicturePlaces? = nil, seen: Int? = nil) {
+        (self.rows, self.source, self.picture, self.seen) = (rows, source, picture, seen ?? rows.count)
     }
 
     var count: Int { rows.count }
@@ -144,12 +147,14 @@ struct EncoderRun {
             let (text, start) = (texts[index], step.count)
             cache.keys.truncate(to: 0, keepsPages: true)
             cache.states?.truncate(to: 0)
-            cache.keys.source = text.source.isEmpty ? nil : SourceText(text.source)
+            // A picture that is answered is that of the source.
+            let picture = text.source.isEmpty ? text.picture : nil
+            cache.keys.source = text.source.isEmpty ? nil : SourceText(text.source, picture: text.picture)
             for (position, input) in text.rows.enumerated() {
                 step.append(
                     StepRow(
-                        cache: cache.keys, position: position, input: input, picture: text.picture,
-                        length: text.count,
+                        cache: cache.keys, position: position, input: input, picture: picture,
+                        length: text.seen,
                         states: cache.states))
             }
             pieces.append(Piece(text: index, rows: start..<step.count, start: 0, isLast: true))
@@ -198,13 +203,15 @@ extension LoadedModel {
 
     /// The tokens of a text, or of two, as a model reads them.
     ///
-    /// - Parameter strategy: how longer texts than the model takes are cut; nil if they must not be.
+    /// - Parameters:
+    ///   - strategy: how longer texts than the model takes are cut; nil if they must not be.
+    ///   - most: tokens that are read, special ones included; nil for as many as the model's files say.
     /// - Throws: ``ErrorCode/invalidInput`` for texts without tokens, and for those that are too long.
     func tokenized(
         _ first: String, _ second: String? = nil, cutting strategy: TruncationStrategy? = .longestFirst,
-        withOffsets: Bool = false
+        most: Int? = nil, withOffsets: Bool = false
     ) throws(AIError) -> TokenizedText {
-        let most = min(sentences?.maxTokens ?? tokenizer.maxTokens ?? .max, context)
+        let most = min(most ?? sentences?.maxTokens ?? tokenizer.maxTokens ?? .max, context)
         let text = try tokenizer.encode(
             first, second, maxTokens: strategy == nil ? nil : most, cutting: strategy ?? .longestFirst,
             withOffsets: withOffsets)

@@ -5,7 +5,7 @@ public struct RankedText: Sendable, Hashable {
     /// The text.
     public let text: String
     /// How well it answers the query: 0 to 1 by a reranker, unless its configuration wants the logit itself; the cosine
-    /// by an embedding model.
+    /// by an embedding model; the sum of the cosines of the query's tokens by one with a vector of each.
     public let score: Double
     /// The reranker's output; nil for a cosine.
     public let logit: Double?

@@ -9,10 +9,14 @@ struct PictureFamily: Sendable {
         case convNext
         /// Blue comes first, and nothing is normalised.
         case mobileViT
+        /// Divided by the deviations again, and perhaps less one.
+        case efficientNet
         /// Multiples of a number, a ratio that stays.
         case dpt
         /// The shorter side between two lengths, padding.
         case detr
+        /// The same, in whole squares.
+        case yolos
         /// Patches of a fixed number.
         case patches
         case floats
@@ -69,7 +73,14 @@ struct PictureFamily: Sendable {
         "MobileViT": PictureFamily(
             kind: .mobileViT, size: .shortest(224), filter: .bilinear, isNumberSquare: false, crop: middle(256),
             normalizes: false),
+        "EfficientNet": PictureFamily(
+            kind: .efficientNet, size: square(346), spareCrop: middle(289), means: half, deviations: half),
         "DPT": PictureFamily(kind: .dpt, size: square(384)),
+        "Yolos": {
+            var yolos = detr
+            yolos.kind = .yolos
+            return yolos
+        }(),
         "Detr": detr, "ConditionalDetr": detr, "DeformableDetr": detr, "GroundingDino": detr,
         "RTDetr": PictureFamily(
             kind: .detr, size: square(640), filter: .bilinear, isNumberSquare: false, normalizes: false,
@@ -87,11 +98,12 @@ struct PictureFamily: Sendable {
         "clip": "CLIP", "altclip": "CLIP", "chinese_clip": "ChineseCLIP", "llava": "CLIP", "siglip": "Siglip",
         "siglip2": "Siglip2", "vit": "ViT", "swin": "ViT", "swinv2": "ViT", "deit": "DeiT", "beit": "Beit",
         "data2vec-vision": "Beit", "vit_mae": "ViT", "vit_msn": "ViT",
-        "dinov2": "Bit", "dinov2_with_registers": "Bit", "dinov3_vit": "DINOv3ViT", "convnext": "ConvNext",
+        "dinov2": "Bit", "dinov2_with_registers": "Bit", "dinov3_vit": "DINOv3ViT", "dinov3_convnext": "DINOv3ViT", "convnext": "ConvNext",
         "convnextv2": "ConvNext", "resnet": "ConvNext", "regnet": "ConvNext", "mobilevit": "MobileViT",
-        "mobilevitv2": "MobileViT", "mobilenet_v1": "MobileNetV1", "mobilenet_v2": "MobileNetV2",
+        "mobilevitv2": "MobileViT", "mobilenet_v1": "MobileNetV1", "mobilenet_v2": "MobileNetV2", "efficientnet": "EfficientNet",
         "segformer": "Segformer", "rt_detr": "RTDetr", "rt_detr_v2": "RTDetr", "detr": "Detr",
-        "table-transformer": "Detr", "grounding-dino": "GroundingDino", "conditional_detr": "ConditionalDetr",
+        "table-transformer": "Detr", "yolos": "Yolos", "grounding-dino": "GroundingDino",
+        "conditional_detr": "ConditionalDetr",
         "deformable_detr": "DeformableDetr", "dpt": "DPT", "depth_anything": "DPT", "owlvit": "OwlViT",
         "owlv2": "Owlv2", "blip": "Blip", "blip-2": "Blip", "pvt": "Pvt",
     ]

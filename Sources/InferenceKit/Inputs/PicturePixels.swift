@@ -40,10 +40,13 @@ public struct PicturePixels: Sendable, Hashable {
 }
 
 extension PicturePixels {
-    /// The numbers of squares of pixels, row after row of them: of each the first colour, row by row, then the next, as a
-    /// convolution's kernel has them.
+    /// The numbers of squares of pixels, row after row of them. In planes each has the first colour, row by row, then the
+    /// next, as a convolution's kernel; otherwise rows of pixels.
     func squares(side: Int, rows: Int, columns: Int) -> [[Float]] {
-        precondition(layout == .planes)
+        guard layout == .planes else {
+            let (numbers, count) = (patches(side: side), 3 * side * side)
+            return (0..<rows * columns).map { Array(numbers[$0 * count..<($0 + 1) * count]) }
+        }
         var all: [[Float]] = []
         all.reserveCapacity(rows * columns)
         for row in 0..<rows {

@@ -32,8 +32,9 @@ struct PictureSettings: SettingValues {
         case .plain, .floats: []
         case .convNext: ["crop_pct"]
         case .mobileViT: ["do_flip_channel_order", "do_flip_channels"]
+        case .efficientNet: ["rescale_offset", "include_top"]
         case .dpt: ["keep_aspect_ratio", "ensure_multiple_of", "do_pad", "size_divisor"]
-        case .detr: ["do_pad", "pad_and_return_pixel_mask", "pad_size"]
+        case .detr, .yolos: ["do_pad", "pad_and_return_pixel_mask", "pad_size"]
         case .patches: ["patch_size", "max_num_patches"]
         case .owlv2: ["do_pad"]
         case .timm: ["pretrained_cfg", "architecture"]
@@ -159,6 +160,7 @@ struct PictureSettings: SettingValues {
         case .plain: break
         case .convNext: try readConvNext(&processor)
         case .mobileViT: processor.isBlueFirst = flag("do_flip_channel_order") ?? flag("do_flip_channels") ?? true
+        case .efficientNet: readEfficientNet(&processor)
         case .dpt:
             if case .exact(let height, let width) = processor.size {
                 processor.size = .multiples(
@@ -168,7 +170,10 @@ struct PictureSettings: SettingValues {
                 throw refusal("size")
             }
             if flag("do_pad") ?? false { processor.padding = .around(multiple: count("size_divisor") ?? 1) }
-        case .detr:
+        case .detr, .yolos:
+            if kind == .yolos, case .between(let shortest, let longest) = processor.size {
+                processor.size = .wholeBetween(shortest: shortest, longest: longest, of: 16)
+            }
             // A picture alone is its batch's largest.
             guard flag("do_pad") ?? flag("pad_and_return_pixel_mask") ?? true, has("pad_size") else { return }
             guard case .exact(let height, let width) = try size("pad_size", .unchanged, isNumberSquare: true) else {
@@ -197,6 +202,17 @@ struct PictureSettings: SettingValues {
             guard processor.crop == nil else { throw refusal("do_center_crop") }
         case .timm: throw .malformed(path, "its pretrained_cfg is missing")
         }
+    }
+
+    /// What is less one and divided again is so after the rest.
+    private func readEfficientNet(_ processor: inout PictureProcessor) {
+        if flag("rescale_offset") ?? false, flag("do_rescale") ?? true {
+            processor.means = processor.means.map { $0 + 1 }
+        }
+        guard flag("include_top") ?? true else { return }
+        let deviations = colors("image_std") ?? PictureFamily.half
+        processor.deviations = zip(processor.deviations, deviations).map { $0 * $1 }
+        if processor.deviations.contains(where: { Float($0) <= 0 }) { note("image_std is not above 0") }
     }
 
     private func readConvNext(_ processor: inout PictureProcessor) throws(AIError) {

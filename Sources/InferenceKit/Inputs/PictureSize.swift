@@ -10,6 +10,8 @@ enum PictureSize: Sendable, Hashable {
     case shortest(Int)
     /// The shorter side gets this length, unless the longer would exceed `longest`, which it then gets.
     case between(shortest: Int, longest: Int)
+    /// The same, both rounded down to whole multiples.
+    case wholeBetween(shortest: Int, longest: Int, of: Int)
     /// As large as fits, both rounded down.
     case within(height: Int, width: Int)
     /// Whole multiples; with `keepsRatio` both sides take the factor that is nearer to 1.
@@ -19,6 +21,15 @@ enum PictureSize: Sendable, Hashable {
     /// Whole patches, as many as `most`.
     case patches(side: Int, most: Int)
 
+    /// The lengths that the shorter and the longer side may have, where the ratio of a picture's sides says which of the two
+    /// has its own; nil for other sizes.
+    var edges: (shortest: Int, longest: Int)? {
+        switch self {
+        case .between(let shortest, let longest), .wholeBetween(let shortest, let longest, _): (shortest, longest)
+        default: nil
+        }
+    }
+
     /// Height and width of a picture's new size; they may be 0.
     func sides(height: Int, width: Int) -> (height: Int, width: Int) {
         let (h, w) = (Double(height), Double(width))
@@ -27,6 +38,9 @@ enum PictureSize: Sendable, Hashable {
         case .exact(let newHeight, let newWidth): return (newHeight, newWidth)
         case .shortest(let side): return Self.shortest(side, height, width)
         case .between(let side, let longest): return Self.between(side, longest, height, width)
+        case .wholeBetween(let side, let longest, let number):
+            let made = Self.stretched(side, longest, height, width)
+            return (made.height - made.height % number, made.width - made.width % number)
         case .within(let most, let mostWidth):
             let factor = min(Double(most) / h, Double(mostWidth) / w)
             return (Int(h * factor), Int(w * factor))
@@ -68,6 +82,22 @@ enum PictureSize: Sendable, Hashable {
         return width < height
             ? (Int(factor * Double(height) / Double(width)), side)
             : (side, Int(factor * Double(width) / Double(height)))
+    }
+
+    /// transformers' `get_size_with_aspect_ratio_yolos`, before sides become multiples.
+    private static func stretched(_ side: Int, _ longest: Int, _ height: Int, _ width: Int) -> (
+        height: Int, width: Int
+    ) {
+        let (short, long) = (Double(min(height, width)), Double(max(height, width)))
+        var (side, exact): (Int, Double?) = (side, nil)
+        if long / short * Double(side) > Double(longest) {
+            exact = Double(longest) * short / long
+            side = Int((exact ?? 0).rounded(.toNearestOrEven))
+        }
+        let factor = exact ?? Double(side)
+        if width < height { return (Int(factor * Double(height) / Double(width)), side) }
+        if height == side { return (height, width) }
+        return (side, Int(factor * Double(width) / Double(height)))
     }
 
     /// The largest scale, found by halving, at which the patches that are begun are not too many; SigLIP 2.

@@ -19,16 +19,23 @@ struct Computation: Sendable {
     ///   - d: the description, with the head that is wanted.
     ///   - context: the most positions of a text.
     ///   - isTower: whether it is the one of two sides that reads pictures.
+    ///   - team: the threads of the model's other side, which share its queue; its opening checked the memory of both.
     /// - Throws: ``ErrorCode/insufficientMemory``, and what ``Model/init(_:_:_:_:)`` throws.
     init(
         _ reading: FolderReading, _ d: ModelDescription, _ names: TensorNames, _ weights: StoredWeights,
-        _ options: ModelOptions, context: Int, isTower: Bool = false
+        _ options: ModelOptions, context: Int, isTower: Bool = false,
+        team: ComputeTeam? = nil
     ) throws(AIError) {
-        try reading.checkMemory(options, context: context)
-        team = try ComputeTeam(threads: options.threads, kernels: options.kernels)
+        if let team {
+            self.team = team
+        } else {
+            try reading.checkMemory(options, context: context)
+            self.team = try ComputeTeam(threads: options.threads, kernels: options.kernels)
+        }
         (isExact, cacheFormat, self.context) = (options.isExact, options.usedCacheFormat, context)
         model = try Model(
-            d, names, try TensorSource(weights, reading.configuration?.quantization), team, isTower: isTower)
+            d, names, try TensorSource(weights, reading.configuration?.quantization), self.team,
+            isTower: isTower)
     }
 
     /// The scratch memory of its steps.

@@ -54,7 +54,10 @@ struct FolderReading: Sendable {
                 isGGUF
                 ? sources.weights?.files.first.map { TokenizerSource.gguf($0.path) }
                 : try TokenizerSource.find(folder)
-            let lowercases = isGGUF ? false : try SentenceSettings(folder: folder).lowercases
+            var lowercases = isGGUF ? false : try SentenceSettings(folder: folder).lowercases
+            if let configuration = sources.configuration, Architectures.of(configuration)?.lowercases == true {
+                lowercases = true
+            }
             if let found = try Tokenizer(source, lowercases: lowercases) { return (found, nil, nil) }
             let missing = try Tokenizer.missing(folder)
             return (nil, missing, missing.code == .unsupportedModel ? RunObstacle(missing) : .noTokenizer)
@@ -128,7 +131,7 @@ struct FolderReading: Sendable {
     private static func modules(_ folder: String, _ sources: ModelSources) -> SentenceModules? {
         guard sources.configuration?.isGGUF == false else { return nil }
         // What is wrong with them is told when the model is opened.
-        return (try? SentenceModules.read(folder: folder)) ?? nil
+        return (try? SentenceModules.read(folder: folder, for: sources.configuration?.architectures.first)) ?? nil
     }
 
     /// How texts become vectors, if the files say.
@@ -139,7 +142,7 @@ struct FolderReading: Sendable {
         if configuration?.isGGUF == true, let path = sources.weights?.files.first?.path {
             found = SentenceModules(try GGUFFile(path).header)
         } else {
-            found = try SentenceModules.read(folder: folder)
+            found = try SentenceModules.read(folder: folder, for: configuration?.architectures.first)
         }
         if let obstacles = found?.obstacles, !obstacles.isEmpty {
             throw .unsupported(folder, obstacles)
@@ -167,10 +170,10 @@ struct FolderReading: Sendable {
         return (configuration, description, names, weights)
     }
 
-    /// A convolutional net, and the weights that it needs; nil for another model.
+    /// A net, and the weights that it needs; nil for another model.
     ///
     /// - Throws: what ``runnable()`` throws.
-    func runnableNet() throws(AIError) -> (net: ConvolutionNet, weights: StoredWeights)? {
+    func runnableNet() throws(AIError) -> (net: PictureNet, weights: StoredWeights)? {
         guard let configuration, let family = Nets.of(configuration) else { return nil }
         if let fault = configuration.faults.first { throw .malformed(configuration.path, fault) }
         let stored = sources.weights.map { Set($0.tensors.map { TensorList.plain($0.name) }) }

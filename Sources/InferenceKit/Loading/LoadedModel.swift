@@ -6,6 +6,8 @@ import ModelFormats
 struct LoadedModel: Sendable {
     let computation: Computation
     let scheduler: Scheduler
+    /// Where it computes; a side that reads pictures does, too.
+    let queue: ComputeQueue
     // Used on the scheduler's thread alone.
     nonisolated(unsafe) let sessions: SessionPool
     let tokenizer: Tokenizer
@@ -20,6 +22,8 @@ struct LoadedModel: Sendable {
     /// How texts become vectors; nil for a model that does not embed.
     let sentences: SentenceModules?
     let sentenceLayers: SentenceLayers?
+    /// How texts are compared by a vector of each token; nil for another model.
+    let interaction: InteractionTokens?
     /// In whose place words are found; nil for a model for another task.
     let mask: MaskToken?
     /// How a reranker's output becomes a score; nil for another model.
@@ -27,8 +31,16 @@ struct LoadedModel: Sendable {
     let loadSeconds: Double
 
     /// Maps and checks the files of a folder without obstacles.
-    init(_ reading: FolderReading, options: ModelOptions, queue: ComputeQueue = ComputeQueue()) throws(AIError) {
+    ///
+    /// - Parameters:
+    ///   - queue: where it computes.
+    ///   - team: the threads of a side that reads pictures and is open on the same queue; nil for threads of its own.
+    init(
+        _ reading: FolderReading, options: ModelOptions, queue: ComputeQueue = ComputeQueue(),
+        team: ComputeTeam? = nil
+    ) throws(AIError) {
         let start = Clock.seconds
+        self.queue = queue
         let runnable = try reading.runnable()
         guard let tokenizer = reading.tokenizer else {
             throw .unsupported(
@@ -40,12 +52,13 @@ struct LoadedModel: Sendable {
         let sentences = try reading.sentences()
         var d = runnable.description
         if sentences != nil { d = d.headless() }
+        if sentences?.interaction != nil { d.task = .ranking }
         // By itself, the side of texts makes vectors of them.
         if d.tower != nil { d.task = .embedding }
         let context = try Self.context(d, options)
         d = d.limited(to: context)
         computation = try Computation(
-            reading, d, runnable.names, runnable.weights, options, context: context)
+            reading, d, runnable.names, runnable.weights, options, context: context, team: team)
         sessions = SessionPool(keeping: options.keptTexts) { [computation] in computation.session() }
         let usual = d.ending == nil ? SentenceModules.plain : SentenceModules.lastRow
         self.sentences = sentences ?? (d.task == .embedding || !d.isCausal ? usual : nil)
@@ -58,7 +71,12 @@ struct LoadedModel: Sendable {
         configuration = runnable.configuration
         let folder = configuration.isGGUF ? nil : reading.folder
         mask = d.task == .fillMask ? try MaskToken(folder: folder, tokenizer) : nil
-        rankScores = d.task == .ranking ? try LabelScores(reranker: configuration, folder: folder) : nil
+        interaction = try sentences?.interaction.map { settings throws(AIError) in
+            try InteractionTokens(settings, tokenizer, ends: tokenizer.ends, folder: reading.folder)
+        }
+        rankScores =
+            d.task == .ranking && interaction == nil
+            ? try LabelScores(reranker: configuration, folder: folder) : nil
         let generation = try GenerationConfiguration.read(folder: reading.folder)
         eosIDs = tokenizer.ends.union(generation?.eosIDs ?? configuration.eosIDs)
         answerStart = try Self.answerStart(d, configuration, generation)
@@ -86,7 +104,7 @@ struct LoadedModel: Sendable {
     /// 4,096 positions unless more are requested: the cache of a long context can be larger than the weights.
     static func context(_ description: ModelDescription, _ options: ModelOptions) throws(AIError) -> Int {
         if case .filled(let count, _) = description.ending {
-            guard options.context ?? count == count else {
+            guard options.isShared || options.context ?? count == count else {
                 throw AIError(
                     .invalidInput,
                     "a context of \(options.context ?? 0) tokens is not possible: this model always reads \(count)")
@@ -94,6 +112,8 @@ struct LoadedModel: Sendable {
             return count
         }
         guard let asked = options.context else { return min(description.maxPositions, ModelOptions.defaultContext) }
+        // A server opens every model with one limit; those that take fewer positions have their own.
+        if options.isShared, asked > description.maxPositions { return description.maxPositions }
         guard (1...description.maxPositions).contains(asked) else {
             throw AIError(
                 .invalidInput,

@@ -4,8 +4,9 @@ import ModelFormats
 /// reads, or where there is none, by what `config.json` usually says.
 struct ModelMemory: Sendable, Hashable {
     private enum Basis: Sendable, Hashable {
-        case description(ModelDescription, isPacked: Bool)
-        case net(ConvolutionNet)
+        /// - Parameter backbone: the net before it, one or none.
+        case description(ModelDescription, isPacked: Bool, backbone: [ConvolutionNet])
+        case net(PictureNet)
         case configuration(MemoryEstimate)
     }
 
@@ -24,7 +25,7 @@ struct ModelMemory: Sendable, Hashable {
         let stored = sources.weights.map { Set($0.tensors.map { TensorList.plain($0.name) }) }
         let all = sources.weightsBytes
         if let net = sources.configuration.flatMap({ Self.net($0, stored) }) {
-            self.init(net, sources.weights.map(net.storedBytes) ?? all)
+            self.init(net, sources.weights.map(net.stored.storedBytes) ?? all)
             return
         }
         guard let configuration = sources.configuration,
@@ -40,7 +41,11 @@ struct ModelMemory: Sendable, Hashable {
         if obstacles.isEmpty, let stored = sources.weights { weights = TensorList(stored).bytes(of: d, names) }
         // What is wrong with the files of layers is told when the model is opened.
         let layers = sentences.flatMap { try? SentenceLayers.weightsBytes($0) } ?? 0
-        self.init(d, configuration, weights.addedClamped(layers))
+        let backbone = Self.backbone(configuration, stored)
+        if let backbone, let stored = sources.weights {
+            weights = min(all, weights.addedClamped(backbone.storedBytes(stored)))
+        }
+        self.init(d, configuration, weights.addedClamped(layers), backbone)
     }
 
     /// By a configuration, before there are headers.
@@ -50,25 +55,36 @@ struct ModelMemory: Sendable, Hashable {
         } else if let described = try? Architectures.textSide(of: configuration)?.describe(
             configuration, stored: nil)
         {
-            self.init(described.description, configuration, weightsBytes)
+            self.init(
+                described.description, configuration, weightsBytes, Self.backbone(configuration, nil))
         } else {
             self.init(estimating: configuration, weightsBytes)
         }
     }
 
-    private init(_ d: ModelDescription, _ configuration: ModelConfiguration, _ weightsBytes: Int64) {
+    private init(
+        _ d: ModelDescription, _ configuration: ModelConfiguration, _ weightsBytes: Int64,
+        _ backbone: ConvolutionNet?
+    ) {
         self.weightsBytes = weightsBytes
-        basis = .description(d, isPacked: configuration.quantization != nil)
-        usualContext = min(d.maxPositions, ModelOptions.defaultContext)
+        basis = .description(
+            d, isPacked: configuration.quantization != nil, backbone: [backbone].compactMap { $0 })
+        // A picture's rows are those of what reads it.
+        let positions = d.encoder?.pixels == nil ? d.maxPositions : d.encoder?.maxPositions ?? d.maxPositions
+        usualContext = min(positions, ModelOptions.defaultContext)
         isKnown = true
     }
 
-    private static func net(_ configuration: ModelConfiguration, _ stored: Set<String>?) -> ConvolutionNet? {
+    private static func backbone(_ configuration: ModelConfiguration, _ stored: Set<String>?) -> ConvolutionNet? {
+        (try? Backbones.of(configuration, stored: stored)) ?? nil
+    }
+
+    private static func net(_ configuration: ModelConfiguration, _ stored: Set<String>?) -> PictureNet? {
         (try? Nets.of(configuration)?.describe(configuration, stored: stored))?.net
     }
 
     /// Of a picture as large as those that a net was made for.
-    private init(_ net: ConvolutionNet, _ weightsBytes: Int64) {
+    private init(_ net: PictureNet, _ weightsBytes: Int64) {
         self.weightsBytes = weightsBytes
         basis = .net(net)
         (usualContext, isKnown) = (1, true)
@@ -99,17 +115,33 @@ struct ModelMemory: Sendable, Hashable {
         if case .net(let net) = basis {
             return net.memory(weights: weightsBytes, format: format)
         }
-        guard case .description(let d, let isPacked) = basis else { return nil }
-        return d.memory(weights: weightsBytes, isPacked: isPacked, texts: texts, context: context, format: format)
+        guard case .description(let d, let isPacked, let backbone) = basis else { return nil }
+        let use = d.memory(
+            weights: weightsBytes, isPacked: isPacked, texts: texts, context: context, format: format)
+        return backbone.reduce(use) {
+            $0.added(to: $1.memory(weights: 0, .init($1, height: 800, width: 1333), format: format))
+        }
     }
 
     /// Bytes of the KV cache per position in all layers: 0 for a model without one, nil if unknown.
     func cacheBytesPerPosition(_ format: KeyValueFormat) -> Int64? {
         switch basis {
-        case .description(let d, _): d.cacheBytesPerPosition(format)
+        case .description(let d, _, _): d.cacheBytesPerPosition(format)
         case .net: 0
         case .configuration(let estimate):
             estimate.cacheBytesPerPosition.map { MemoryEstimate.cacheBytes($0, bits: format.bits) }
+        }
+    }
+}
+
+extension PictureNet {
+    /// What running takes, with a picture as large as those that a net was made for.
+    ///
+    /// - Parameter weights: bytes of the weights that are read.
+    func memory(weights: Int64) -> MemoryUse {
+        switch self {
+        case .convolutions(let net): net.memory(weights: weights, height: net.height, width: net.width)
+        case .windows(let net): net.memory(weights: weights, height: net.height, width: net.width)
         }
     }
 }

@@ -14,7 +14,7 @@ public struct ModelOptions: Sendable, Hashable {
     /// Texts that nobody continues but that are kept for their beginnings.
     package var keptTexts = 2
     /// Whether texts of several people are computed at once: prompts in smaller pieces, so that nobody waits long for
-    /// another's.
+    /// another's. Then ``context`` is a limit for many models, and one that takes fewer positions is opened with those.
     package var isShared = false
     /// The instruction set: `scalar`, `avx2`, `avx512`, `neon`; nil for `HUB_KERNELS`, or the fastest one.
     package var kernels: String?

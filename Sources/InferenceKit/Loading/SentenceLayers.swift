@@ -72,7 +72,7 @@ struct SentenceLayers: Sendable {
     }
 
     /// The file with a layer's weights.
-    private static func file(_ folder: String) throws(AIError) -> String {
+    static func file(_ folder: String) throws(AIError) -> String {
         let path = Path.join(folder, SafetensorsFolder.singleName)
         return try FileSystem.linkStatus(path) == nil ? Path.join(folder, TorchFolder.singleName) : path
     }
@@ -84,7 +84,11 @@ struct SentenceLayers: Sendable {
         var bytes: Int64 = 0
         for layer in modules.layers {
             guard let folder = layer.folder else { continue }
-            bytes = bytes.addedClamped(try StoredWeights(file: try file(folder)).tensorBytes)
+            let stems = ["linear.", "residual.", "norm."]
+            for tensor in try StoredWeights(file: try file(folder)).tensors
+            where stems.contains(where: tensor.name.hasPrefix) {
+                bytes = bytes.addedClamped(Int64(tensor.byteCount))
+            }
         }
         return bytes
     }

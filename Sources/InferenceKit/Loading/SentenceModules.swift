@@ -39,24 +39,57 @@ struct SentenceModules: Sendable, Hashable {
     /// Tokens of a text that are read, special ones included; nil for as many as the model takes.
     private(set) var maxTokens: Int?
     private(set) var prompts = SentencePrompts()
+    /// How texts are compared by a vector of each token; nil for a model with one vector of a text. The layers are then
+    /// those of each token's, and nothing is pooled.
+    private(set) var interaction: LateInteraction?
     /// What of the files cannot be run.
     private(set) var obstacles: [RunObstacle] = []
 
     /// Reads a folder; nil if it has no such files, or they are those of a model that ranks pairs.
     ///
+    /// - Parameter name: the class that config.json names: one of them needs no such files.
     /// - Throws: ``ErrorCode/malformedModel`` for files that are not what they should be.
-    static func read(folder: String) throws(AIError) -> SentenceModules? {
+    static func read(folder: String, for name: String?) throws(AIError) -> SentenceModules? {
         let path = Path.join(folder, "modules.json")
-        guard let list = try JSONFile.read(path) else { return nil }
+        guard let list = try JSONFile.read(path) else {
+            return name == ModelClass.lateInteraction.name ? try SentenceModules(stanford: folder) : nil
+        }
         guard let modules = list.array else { throw .malformed(path, "it is not a list") }
         let settings = try JSONFile.read(Path.join(folder, "config_sentence_transformers.json"))
         // Cross encoders have the same files, and their head is in the model itself.
         guard settings?["model_type"]?.string != "CrossEncoder" else { return nil }
         var found = SentenceModules()
+        found.interaction = try interaction(settings, modules, folder)
         for module in modules { try found.add(module, folder) }
         found.maxTokens = try SentenceSettings(folder: folder).maxTokens
+        guard found.interaction == nil else {
+            if found.layers.last != .unit { found.layers.append(.unit) }
+            return found
+        }
         found.prompts = try SentencePrompts(settings, path: Path.join(folder, "config_sentence_transformers.json"))
         return found
+    }
+
+    /// What the files say of late interaction; nil for a model with one vector of a text.
+    private static func interaction(_ settings: JSON?, _ modules: [JSON], _ folder: String) throws(AIError)
+        -> LateInteraction?
+    {
+        let path = Path.join(folder, "config_sentence_transformers.json")
+        let settings = try FileSettings(settings ?? .object([:]), path: path)
+        let types = modules.map { $0["type"]?.string ?? "" }
+        if let found = try LateInteraction(encoder: settings, folder: folder) { return found }
+        return try LateInteraction(pylate: settings, modules: types)
+    }
+
+    /// The first models for late interaction, whose matrix stands beside the model's own.
+    private init(stanford folder: String) throws(AIError) {
+        let file = try SentenceLayers.file(folder)
+        guard
+            let matrix = try StoredWeights(file: file).tensors.first(where: { $0.name == "linear.weight" }),
+            matrix.shape.count == 2
+        else { throw .malformed(file, "it has no matrix \"linear.weight\"") }
+        interaction = try LateInteraction(stanford: folder)
+        layers = [.dense(folder: folder, outputs: matrix.shape[0], hasBias: false, nil, isResidual: false), .unit]
     }
 
     private mutating func refuse(_ name: String, _ value: String) { obstacles.append(.setting(name, value)) }
@@ -77,7 +110,8 @@ struct SentenceModules: Sendable, Hashable {
         switch type.split(separator: ".").last ?? "" {
         case "Transformer", "Dropout": break
         case "Normalize": layers.append(.unit)
-        case "Pooling": try readPooling(try settings())
+        case "Pooling" where interaction == nil: try readPooling(try settings())
+        case "MultiVectorMask" where interaction != nil: try interaction?.readMask(try settings())
         case "LayerNorm": layers.append(.norm(folder: inner))
         case "Dense": try readDense(try settings(), inner)
         default: refuse("module", type)
@@ -129,7 +163,9 @@ struct SentenceModules: Sendable, Hashable {
         guard name.hasPrefix("torch.nn.modules."),
             let activation = Self.activations[String(name.dropFirst("torch.nn.modules.".count))]
         else { return refuse("activation", name) }
-        if let other = vectors.first(where: { $0 != "sentence_embedding" }) {
+        if let other = vectors.first(where: {
+            $0 != (interaction == nil ? "sentence_embedding" : "token_embeddings")
+        }) {
             return refuse("a dense layer of", other)
         }
         layers.append(

@@ -3,7 +3,7 @@ import ModelFormats
 
 extension LanguageModel {
     /// Whether it turns texts into vectors: an encoder, or a decoder that comes with sentence-transformers' files.
-    public var embeds: Bool { model.sentences != nil }
+    public var embeds: Bool { model.sentences != nil && model.interaction == nil }
 
     /// The names of the prompts that the model has for texts, for ``EmbeddingOptions/promptName``.
     public var promptNames: [String] { model.sentences?.prompts.names ?? [] }
@@ -18,6 +18,9 @@ extension LanguageModel {
     public func embed(
         _ texts: [String], options: EmbeddingOptions = EmbeddingOptions()
     ) async throws(AIError) -> [EmbeddingResult] {
+        guard model.interaction == nil else {
+            throw mismatch("it makes a vector of each token, and none of a text")
+        }
         guard let sentences = model.sentences, let layers = model.sentenceLayers else {
             throw .unsupported(inspection.folder, "the model does not embed: it has no pooling")
         }

@@ -15,7 +15,8 @@ extension LanguageModel {
         }
     }
 
-    /// The numbers that a task is done with: vectors, outputs of the head, for masked words those of the masks.
+    /// The numbers that a task is done with: vectors, outputs of the head, for masked words those of the masks, the score
+    /// of a query and a text that are compared by a vector of each token.
     func numbers(_ texts: [TextPair], _ task: ModelTask) async throws(AIError) -> [TextNumbers] {
         guard task == self.task, task != .embedding else {
             return try await embed(texts.map(\.first)).map {
@@ -23,6 +24,10 @@ extension LanguageModel {
             }
         }
         return try await model.scheduler.alone { [model] workspace, isCancelled throws(AIError) in
+            if let tokens = model.interaction, let layers = model.sentenceLayers {
+                var run = InteractionRun(model, tokens, layers, workspace)
+                return try run.scores(texts, isCancelled: isCancelled)
+            }
             var read: [TokenizedText] = []
             for text in texts {
                 read.append(try model.tokenized(model.mask?.written(in: text.first) ?? text.first, text.second))

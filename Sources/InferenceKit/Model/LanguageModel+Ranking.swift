@@ -2,11 +2,17 @@ public import HubCore
 
 extension LanguageModel {
     /// Texts by how well they answer a query, best first: a reranker reads each with the query, an embedding model
-    /// compares vectors. Longer texts than the model takes are cut.
+    /// compares vectors, one of each text or of each token. Longer texts than the model takes are cut.
     ///
     /// - Throws: ``ErrorCode/unsupportedModel`` for a model for another task, ``ErrorCode/invalidInput`` for a text
     ///   without tokens, ``ErrorCode/cancelled``.
     public func rank(_ texts: [String], for query: String) async throws(AIError) -> [RankedText] {
+        if model.interaction != nil {
+            let scores = try await numbers(texts.map { TextPair(query, $0) }, task)
+            return zip(texts.indices, zip(texts, scores)).map { index, text in
+                RankedText(index: index, text: text.0, score: Double(text.1.values[0]))
+            }.ranked()
+        }
         guard let scores = model.rankScores else {
             guard task == .embedding else { throw mismatch("it does not rank texts") }
             return try await rankByCosine(texts, for: query)

@@ -48,6 +48,7 @@ public final class LanguageModel: Sendable {
         switch task {
         case .embedding: return [task, .ranking]
         // Its output is a label as well.
+        case .ranking where model.interaction != nil: return [task]
         case .ranking: return [task, .classification] + (embeds ? [.embedding] : [])
         default: return [task] + (embeds ? [.embedding] : [])
         }

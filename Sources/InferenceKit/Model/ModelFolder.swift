@@ -22,6 +22,12 @@ public struct ModelFolder: Sendable {
     public var forecasts: Bool { reading.forecasts }
     /// Whether it reads pictures: ``openPictureModel(_:)`` opens it.
     public var sees: Bool { reading.sees }
+    /// Whether it finds objects in pictures.
+    public var findsObjects: Bool {
+        reading.configuration.map { Architectures.task($0) == .objectDetection } ?? false
+    }
+    /// Whether it says something of each pixel of pictures.
+    public var makesMaps: Bool { reading.configuration.flatMap(Architectures.task)?.makesMaps ?? false }
     /// Whether it reads texts: ``open(_:)`` opens it, or its side of texts.
     public var readsTexts: Bool { inspection.readsTexts }
 

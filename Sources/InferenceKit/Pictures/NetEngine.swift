@@ -96,10 +96,10 @@ struct NetEngine: PictureEngine {
                 channels: tower.tower.description.width)
             let rows = try tower.rows(of: made, size)
             if isCancelled() { throw AIError(.cancelled, "interrupted") }
-            plane = model.map(rows, size, space)
+            plane = model.mapped(rows, size, space)
         } else {
             let made = try pixels(picture, .pixels)
-            plane = model.map(made.values, height: made.height, width: made.width, space)
+            plane = model.mapped(made.values, height: made.height, width: made.width, space)
         }
         let values = Array(UnsafeBufferPointer(start: plane.start, count: plane.size.count))
         return FloatGrid(

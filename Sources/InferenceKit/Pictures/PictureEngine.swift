@@ -31,3 +31,18 @@ extension PictureEngine {
         throw AIError(.unsupportedModel, "the model makes no map of pictures")
     }
 }
+
+/// One that may find objects.
+protocol ObjectEngine: PictureEngine {
+    /// What each row says of each picture that looks for an object; nothing, where none does.
+    ///
+    /// - Throws: as ``outputs(_:isCancelled:)`` does.
+    func objects(_ pictures: [Picture], isCancelled: () -> Bool) throws(AIError) -> [[ObjectRow]]
+}
+
+extension [ObjectRow] {
+    /// All numbers, checked.
+    ///
+    /// - Throws: ``ErrorCode/generationFailed`` if one is NaN or infinite.
+    func numbers() throws(AIError) -> [Float] { try flatMap { $0.logits + $0.box }.checkedFinite() }
+}

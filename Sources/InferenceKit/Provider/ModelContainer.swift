@@ -1,4 +1,5 @@
 public import HubCore
+import ModelFormats
 
 /// Models that are open at the same time, under one limit of memory: the least recently used one is closed to make room.
 ///
@@ -14,10 +15,26 @@ public actor ModelContainer {
         public let lastUsed: ContinuousClock.Instant
     }
 
+    /// What is open of a folder: the side that reads texts, the one that reads pictures, or both.
+    package struct Opened: Sendable {
+        package fileprivate(set) var texts: LanguageModel?
+        package fileprivate(set) var pictures: PictureModel?
+
+        /// Whether all is there that may be had.
+        fileprivate func suffices(seeing: Bool) -> Bool { pictures != nil || (texts != nil && !seeing) }
+    }
+
     private struct Loaded {
-        let model: LanguageModel
+        var opened: Opened
+        /// Of a whole folder, whatever of it is open.
         let memoryBytes: Int64
         var lastUsed: ContinuousClock.Instant
+    }
+
+    /// An opening: of a folder, with the side that reads pictures or without.
+    private struct Wish: Hashable {
+        let folder: String
+        let seeing: Bool
     }
 
     /// Bytes that all models may need together.
@@ -26,8 +43,8 @@ public actor ModelContainer {
     /// Whether a model may not be closed to make room.
     private let isInUse: @Sendable (String) -> Bool
     private var models: [String: Loaded] = [:]
-    private typealias Opening = Task<Result<LanguageModel, AIError>, Never>
-    private var opening: [String: Opening] = [:]
+    private typealias Opening = Task<Result<Opened, AIError>, Never>
+    private var opening: [Wish: Opening] = [:]
     /// The next model is opened after this one: two at once would both see the room that only one of them gets.
     private var latest: Opening?
 
@@ -56,55 +73,109 @@ public actor ModelContainer {
 
     /// The model of a folder, opened if it is not. Concurrent callers wait for the same opening.
     ///
-    /// - Throws: ``ErrorCode/insufficientMemory`` for a model that does not fit alone, and what
-    ///   ``LanguageModel/open(folder:options:)`` throws.
+    /// - Throws: ``ErrorCode/insufficientMemory`` for a model that does not fit alone, ``ErrorCode/unsupportedModel`` for
+    ///   one that reads pictures alone, and what ``LanguageModel/open(folder:options:)`` throws.
     public func model(_ folder: String) async throws(AIError) -> LanguageModel {
-        if let known = models[folder] {
-            models[folder]?.lastUsed = .now
-            return known.model
+        guard let texts = try await opened(folder, seeing: false).texts else {
+            throw .unsupported(folder, "the model reads pictures and no text")
         }
+        return texts
+    }
+
+    /// The model of a folder for pictures, opened if it is not; its side for texts is the one of ``model(_:)``.
+    ///
+    /// - Throws: ``ErrorCode/insufficientMemory`` for a model that does not fit alone, and what
+    ///   ``PictureModel/open(folder:options:)`` throws.
+    public func pictureModel(_ folder: String) async throws(AIError) -> PictureModel {
+        guard let pictures = try await opened(folder, seeing: true).pictures else {
+            throw .unsupported(folder, "the model reads no pictures")
+        }
+        return pictures
+    }
+
+    /// What is open of a folder, opened if it is not: of one that reads pictures alone the side for pictures, of another
+    /// the side for texts.
+    ///
+    /// - Parameter seeing: whether the side for pictures is needed besides, where there is one.
+    /// - Throws: as ``model(_:)`` and ``pictureModel(_:)`` do, but for a folder that has not what is needed.
+    package func opened(_ folder: String, seeing: Bool) async throws(AIError) -> Opened {
+        if let known = models[folder], known.opened.suffices(seeing: seeing) {
+            models[folder]?.lastUsed = .now
+            return known.opened
+        }
+        let wish = Wish(folder: folder, seeing: seeing)
         let task: Opening
-        if let begun = opening[folder] {
+        if let begun = opening[wish] {
             task = begun
         } else {
             task = Task { [latest] in
                 _ = await latest?.value
-                return await self.open(folder)
+                return await self.open(wish)
             }
-            (opening[folder], latest) = (task, task)
+            (opening[wish], latest) = (task, task)
         }
         let result = await task.value
         // A finished task would keep its model open.
-        if opening[folder] == task { opening[folder] = nil }
+        if opening[wish] == task { opening[wish] = nil }
         if latest == task { latest = nil }
         return try result.get()
     }
 
-    private func open(_ folder: String) async -> Result<LanguageModel, AIError> {
+    private func open(_ wish: Wish) async -> Result<Opened, AIError> {
         do throws(AIError) {
-            let reading = try await ModelFolder.read(folder)
+            // Another opening of this folder may have come before.
+            if let known = models[wish.folder], known.opened.suffices(seeing: wish.seeing) {
+                models[wish.folder]?.lastUsed = .now
+                return .success(known.opened)
+            }
+            let reading = try await ModelFolder.read(wish.folder)
             let needed = reading.inspection.memoryBytes(
                 context: options.context, cacheFormat: options.usedCacheFormat)
-            guard needed <= memoryLimit else {
-                throw AIError(
-                    .insufficientMemory,
-                    "\(folder) needs \(ByteCount(needed)) of memory; the limit is \(ByteCount(memoryLimit))",
-                    context: .init(path: folder))
+            let opened: Opened
+            if let known = models[wish.folder] {
+                // Its memory is counted already.
+                opened = try await complete(known.opened, reading, wish)
+            } else {
+                try makeRoom(for: needed, wish.folder)
+                opened = try await complete(Opened(), reading, wish)
             }
-            while memoryBytes + needed > memoryLimit, let oldest = entries.last(where: { !isInUse($0.folder) }) {
-                unload(oldest.folder)
-            }
-            guard memoryBytes + needed <= memoryLimit else {
-                throw AIError(
-                    .insufficientMemory,
-                    "\(folder) needs \(ByteCount(needed)) of memory; models in use take \(ByteCount(memoryBytes)) of \(ByteCount(memoryLimit))",
-                    context: .init(path: folder))
-            }
-            let model = try await reading.open(options)
-            models[folder] = Loaded(model: model, memoryBytes: needed, lastUsed: .now)
-            return .success(model)
+            models[wish.folder] = Loaded(opened: opened, memoryBytes: needed, lastUsed: .now)
+            return .success(opened)
         } catch {
             return .failure(error)
+        }
+    }
+
+    /// Opens what is missing.
+    private func complete(_ opened: Opened, _ reading: ModelFolder, _ wish: Wish) async throws(AIError) -> Opened {
+        var opened = opened
+        if reading.sees, wish.seeing || !reading.readsTexts {
+            let pictures = try await reading.openPictureModel(options, texts: opened.texts)
+            (opened.pictures, opened.texts) = (pictures, pictures.texts)
+        } else if opened.texts == nil {
+            opened.texts = try await reading.open(options)
+        }
+        return opened
+    }
+
+    /// Closes what nobody uses until a model fits.
+    ///
+    /// - Throws: ``ErrorCode/insufficientMemory``.
+    private func makeRoom(for needed: Int64, _ folder: String) throws(AIError) {
+        guard needed <= memoryLimit else {
+            throw AIError(
+                .insufficientMemory,
+                "\(folder) needs \(ByteCount(needed)) of memory; the limit is \(ByteCount(memoryLimit))",
+                context: .init(path: folder))
+        }
+        while memoryBytes + needed > memoryLimit, let oldest = entries.last(where: { !isInUse($0.folder) }) {
+            unload(oldest.folder)
+        }
+        guard memoryBytes + needed <= memoryLimit else {
+            throw AIError(
+                .insufficientMemory,
+                "\(folder) needs \(ByteCount(needed)) of memory; models in use take \(ByteCount(memoryBytes)) of \(ByteCount(memoryLimit))",
+                context: .init(path: folder))
         }
     }
 

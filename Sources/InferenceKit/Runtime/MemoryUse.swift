@@ -70,6 +70,7 @@ extension ModelDescription {
         d.towers = []
         // Positions of a larger grid are interpolated.
         if pixels != nil { d.maxPositions = max(1, context) }
+        if encoder?.pixels != nil { d.encoders[0].maxPositions = max(1, context) }
         let load = d.load(texts: texts, context: context)
         let rows = max(
             Int64(load.texts).multipliedClamped(by: Int64(load.positions)),
@@ -136,8 +137,11 @@ extension ModelDescription {
     private func madeBytes(isPacked: Bool) -> Int64 {
         var numbers: Int64 = 0
         for need in tensors where need.shape.count == 1 { numbers = numbers.addedClamped(Int64(need.shape[0])) }
-        if let pixels, pixels.positions != nil {
-            numbers = numbers.addedClamped(Int64(pixels.rowCount).multipliedClamped(by: Int64(width)))
+        if let pixels, let positions = pixels.positions {
+            // A table, and one behind each layer but the last.
+            let tables = positions.areInLayers ? Int64(max(1, layers.count)) : 1
+            let each = Int64(pixels.rowCount).multipliedClamped(by: Int64(width))
+            numbers = numbers.addedClamped(each.multipliedClamped(by: tables))
         }
         if let distances = pixels?.distances, let heads = layers.first?.attention?.heads {
             let each = Int64(distances.count).multipliedClamped(by: Int64(heads))

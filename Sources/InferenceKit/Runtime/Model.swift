@@ -19,6 +19,9 @@ final class Model: Sendable {
     private let pooling: PoolingBlock?
     /// How vectors of texts and pictures are compared; nil for a model of one side.
     let similarity: SimilarityBlock?
+    /// nil for a model that finds no objects.
+    let detection: DetectionBlock?
+    private let layerPositions: LayerPositionsBlock?
     private let rotaries: [RotaryBlock]
     /// The layer of the caches that each layer reads.
     private let caches: [Int]
@@ -104,6 +107,8 @@ final class Model: Sendable {
         } else {
             head = nil
         }
+        detection = try d.detection.map { detection throws(AIError) in try DetectionBlock(detection, table) }
+        layerPositions = if let pixels = d.pixels { try LayerPositionsBlock(pixels, table) } else { nil }
         pooling = try d.head?.attention.map { pooling throws(AIError) in try PoolingBlock(pooling, table, team) }
         weightsBytes = table.source.readBytes
         // Checked last: a missing tensor says more about a wrong description than a tensor that is left over.
@@ -119,12 +124,16 @@ final class Model: Sendable {
     ///   - rows: squares from top to bottom,
     ///   - columns: and from left to right.
     func places(rows: Int, columns: Int) -> PicturePlaces? {
-        guard let pixels = description.pixels, let pictures else { return nil }
+        guard let pixels = description.pixels, let pictures else {
+            return encoder?.places(rows: rows, columns: columns)
+        }
         return PicturePlaces(
             first: pixels.firstCount, rows: rows, columns: columns,
             positions: pictures.positions(rows: rows, columns: columns),
             angles: rotaries.first?.angles(rows: rows, columns: columns),
-            distances: pixels.distances?.indices(first: pixels.firstCount, rows: rows, columns: columns) ?? [])
+            distances: pixels.distances?.indices(first: pixels.firstCount, rows: rows, columns: columns) ?? [],
+            sines: description.placing == .squares
+                ? SquareSines.table(rows: rows, columns: columns, width: description.width) : nil)
     }
 
     /// Whether the positions of a text of one length are computed as in one of another.
@@ -149,7 +158,7 @@ final class Model: Sendable {
             // The last of a sequence's rows makes room for all.
             guard index + 1 == step.count || step.rows[index + 1].cache !== row.cache else { continue }
             if let source = row.cache.source, source.kept == nil { try read(source, row.cache, w) }
-            row.cache.prepare(upTo: description.isCausal ? row.position + 1 : row.length)
+            row.cache.prepare(upTo: max(row.position + 1, description.isCausal ? 0 : row.length))
         }
         for (rotary, angles) in zip(rotaries, w.angles) {
             rotary.fill(step.rows, cosines: angles.cosines.start, sines: angles.sines.start)
@@ -157,6 +166,7 @@ final class Model: Sendable {
         w.recurrence?.begin(step)
         embedding?.apply(step, w)
         pictures?.apply(step, w)
+        if let placing = description.placing { w.fillPlaces(placing, step, width: description.width) }
         inputs?.apply(step, w.hidden, w)
         streams?.enter(rows: step.count, w)
         tap(0)
@@ -164,6 +174,7 @@ final class Model: Sendable {
             layer.apply(
                 step, number: number, layer: caches[number], state: stateStarts[number], width: description.width,
                 w)
+            if number + 1 < layers.count { layerPositions?.apply(step, behind: number, w) }
             tap(number + 1)
         }
         streams?.leave(rows: step.count, w)
@@ -180,14 +191,17 @@ final class Model: Sendable {
         try encoder.run(
             Step(
                 source.rows.enumerated().map {
-                    StepRow(cache: own, position: $0.offset, input: $0.element, length: count)
+                    StepRow(
+                        cache: own, position: $0.offset, input: $0.element, picture: source.picture, length: count)
                 }), inner)
         let rows = encoder.lastRows(count, inner)
+        let placed = encoder.description.placing.map { _ in inner.place(rows, rows: count) }
         let kept = KeyValueCache(description.crossShapes, format: cache.format, capacity: count)
         kept.prepare(upTo: count)
         for (number, layer) in layers.enumerated() {
             for start in stride(from: 0, to: count, by: w.rows) {
-                layer.keep(rows, rows: start..<min(count, start + w.rows), layer: number, in: kept, w)
+                layer.keep(
+                    rows, placed: placed, rows: start..<min(count, start + w.rows), layer: number, in: kept, w)
             }
         }
         kept.advance(to: count)

@@ -75,7 +75,7 @@ struct PictureTest {
     }
 
     private func numbers(_ pictures: [Picture]) async throws(AIError) -> [[Float]] {
-        if [.depthEstimation, .imageSegmentation].contains(model.task) {
+        if model.task.makesMaps {
             var maps: [[Float]] = []
             for picture in pictures { maps.append(try await model.map(picture).values) }
             return maps

@@ -20,6 +20,9 @@ final class Workspace {
     let attended: FloatBuffer
     let gate: FloatBuffer
     let up: FloatBuffer
+    /// What layers add to the rows that queries and keys are made of, and these rows; empty elsewhere.
+    let places: FloatBuffer
+    let placed: FloatBuffer
     /// What the narrow halves of layers add to, and what their queries and keys are made of; empty elsewhere.
     let narrow: FloatBuffer
     let asked: FloatBuffer
@@ -67,6 +70,7 @@ final class Workspace {
         attended = FloatBuffer(rows * row.query)
         gate = FloatBuffer(rows * row.gate)
         up = FloatBuffer(rows * row.inner)
+        (places, placed) = (FloatBuffer(rows * row.places), FloatBuffer(rows * row.places))
         (narrow, asked) = (FloatBuffer(rows * row.narrow), FloatBuffer(rows * row.narrow))
         (layerInputs, layerRow) = (FloatBuffer(rows * row.layerInputs), FloatBuffer(row.layerInputs))
         (streams, predicted) = (FloatBuffer(rows * row.streams), FloatBuffer(rows * row.streams))
@@ -98,11 +102,16 @@ final class Workspace {
         var input = hub_input()
         let stride = stride ?? columns
         input.values = UnsafePointer(values.start + first * stride + place)
-        input.stride = stride
-        input.rows = rows
-        input.columns = columns
-        input.exact = isExact || self.isExact
-        input.packed = packed
+        (input.stride, input.rows, input.columns) = (stride, rows, columns)
+        (input.exact, input.packed) = (isExact || self.isExact, packed)
+        team.multiply(&input, products)
+    }
+}
+
+extension ComputeTeam {
+    /// Multiplies rows with several matrices at once: `out[row][output] = values[row] · matrix[output] + bias[output]`.
+    func multiply(_ input: inout hub_input, _ products: [(linear: Linear, out: UnsafeMutablePointer<Float>)]) {
+        let columns = input.columns
         let count = products.reduce(0) { $0 + $1.linear.parts.count }
         withUnsafeTemporaryAllocation(of: hub_matrix.self, capacity: count) { matrices in
             withUnsafeTemporaryAllocation(of: hub_product.self, capacity: count) { list in
@@ -122,7 +131,7 @@ final class Workspace {
                         index += 1
                     }
                 }
-                hub_multiply(team.team, &input, list.baseAddress, count)
+                hub_multiply(team, &input, list.baseAddress, count)
             }
         }
     }

@@ -82,6 +82,8 @@ struct RowWidths: Sendable, Hashable {
     let inner: Int
     /// and of their gates, in whose place are those of attention.
     let gate: Int
+    /// Of what layers add to queries and keys; 0 elsewhere.
+    let places: Int
     /// Of the narrow halves of layers; 0 elsewhere.
     let narrow: Int
     /// Of the tokens' rows for all layers; 0 elsewhere.
@@ -108,6 +110,7 @@ struct RowWidths: Sendable, Hashable {
             max($0, $1.feedForward?.width ?? 0, $1.experts?.shared?.width ?? 0, $1.detourRank ?? 0)
         }
         gate = max(inner, d.layers.compactMap(\.attention).filter(\.hasOutputGate).map(\.queryWidth).max() ?? 0)
+        places = d.placing == nil ? 0 : d.width
         narrow = d.layers.compactMap(\.bottleneck?.width).max() ?? 0
         layerInputs = d.layerInputWidth
         streams = d.width * (d.streams?.count ?? 0)
@@ -118,7 +121,7 @@ struct RowWidths: Sendable, Hashable {
 
     /// Those of all buffers with rows, but for experts.
     var numbers: Int {
-        let plain = width + 2 * beside + 2 * query + 2 * key + inner + gate + 2 * narrow
+        let plain = width + 2 * beside + 2 * query + 2 * key + inner + gate + 2 * (places + narrow)
         return plain + layerInputs + 2 * streams + rotated.reduce(0, +) + (recurrence?.numbers ?? 0)
             + (latent?.numbers ?? 0)
     }

@@ -18,12 +18,12 @@ enum ArchitectureTraits {
         "longformer", "big_bird", "squeezebert", "roformer", "nezha", "luke", "xlm", "flaubert", "canine",
         "perceiver", "layoutlm", "layoutlmv2", "layoutlmv3", "lilt", "markuplm", "tapas", "t5encoder",
         // Text with images or audio.
-        "chinese_clip", "chinese_clip_text_model", "siglip2", "siglip2_text_model", "clipseg", "align", "altclip",
+        "chinese_clip", "chinese_clip_text_model", "clipseg", "align", "altclip",
         "clap", "clap_text_model", "flava", "groupvit",
         "xclip",
         "owlvit", "owlv2", "grounding-dino", "vilt", "lxmert", "visual_bert",
         // Pictures.
-        "swin", "swinv2", "dinov3_convnext", "ijepa", "regnet", "convnext",
+        "dinov3_convnext", "ijepa", "regnet", "convnext",
         "convnextv2",
         "efficientnet", "mobilenet_v1", "mobilenet_v2", "mobilevit", "mobilevitv2", "levit", "cvt", "pvt", "pvt_v2",
         "poolformer", "glpn", "zoedepth", "detr", "conditional_detr",
@@ -136,6 +136,7 @@ enum ArchitectureTraits {
         "siglip_text_model": sizes(768, layers: 12, heads: 12, inner: 3072, vocabulary: 32000, positions: 64),
         "siglip2_text_model": sizes(768, layers: 12, heads: 12, inner: 3072, vocabulary: 32000, positions: 64),
         "siglip_vision_model": vision(image: 224, patch: 16),
+        "siglip2_vision_model": vision(image: 256, patch: 16),
     ]
 
     private static func vision(image: Int, patch: Int) -> [String: Int] {

@@ -74,12 +74,12 @@ import Testing
         let file = try picture(width: 49, height: 35)
         let (depth, labels) = (try Fixtures.path("micro/depth-anything"), try Fixtures.path("micro/vit"))
         let refused: [([String], Int32, String)] = [
-            (["try", depth, "--attach", file, "-o", place("x.jpg")], 2, "ends neither in .png nor in .npy"),
-            (["try", depth, "--attach", file, "--attach", file, "-o", place("x.png")], 2, "takes one file"),
+            (["try", depth, "--attach", file, "-o", place("x.jpg")], 2, "does not end in .png or .npy"),
+            (["try", depth, "--attach", file, "--attach", file, "-o", place("x.png")], 2, "takes one picture"),
             (["try", depth, "-o", place("x.png")], 2, "--output needs a picture"),
-            (["try", labels, "--attach", file, "-o", place("x.png")], 2, "makes nothing for -o"),
+            (["try", labels, "--attach", file, "-o", place("x.png")], 7, "finds no objects in pictures"),
             (["try", depth, "--attach", file, "--task", "image-segmentation"], 2, "is for depth-estimation"),
-            (["classify", depth, "--attach", file], 7, "has no labels"),
+            (["classify", depth, "--attach", file], 7, "no labels as a whole"),
             (["embed", depth, "--attach", file], 7, "no vectors"),
         ]
         for (arguments, status, message) in refused {

@@ -32,6 +32,8 @@ struct ExampleNeed: Sendable {
         ExampleNeed(lines: "hub (rm|verify) 'org/", models: ["org/model"]),
         ExampleNeed(lines: "hub (ls 'mlx|outdated 'mlx|sync|search)", models: ["mlx-community/tiny"]),
         ExampleNeed(lines: ".*--with docs", models: ["org/embedder"]),
+        ExampleNeed(
+            lines: "hub embed .*--attach photos ", before: "mkdir -p photos && cp one.jpg photo.png photos"),
         ExampleNeed(lines: "hub unpin gpt2", before: "hub pin gpt2"),
         ExampleNeed(lines: "hub unpin org/model@v1", before: "hub pin org/model@v1"),
         ExampleNeed(lines: "hub trash", before: "hub rm org/model --trash --yes"),

@@ -15,7 +15,9 @@ extension DoctorCommand {
         do {
             // No token: what is asked for first may be anybody's server.
             _ = try await asking(context, endpoint, token: .none).client().search(query)
-            let time = Humanize.duration(Clock.seconds - began)
+            let seconds = Clock.seconds - began
+            // "in 0.0 s" says nothing.
+            let time = seconds < 0.95 ? "\(Int((seconds * 1000).rounded(.up))) ms" : Humanize.duration(seconds)
             return [reach(.good, "\(endpoint) answers in \(time)")] + (try await tokenFindings(context, endpoint))
         } catch {
             let error = AIError.wrapping(error)

@@ -1,4 +1,5 @@
 import HubCore
+import HubMedia
 import InferenceKit
 
 extension EmbedCommand {
@@ -10,14 +11,20 @@ extension EmbedCommand {
         let (source, reasons) = try await ModelSource.choose(request.wish, context)
         reasons.tell(context.output)
         context.output.document(["model": .string(source.name), "provider": .string(source.label)])
-        let vectors =
-            request.attach.isEmpty
-            ? try await vectors(of: texts, source, request, context)
-            : try await vectors(of: texts, pictures: request.attach, source, request, context)
+        var (names, changes) = (texts, PictureIndex.Changes?.none)
+        let vectors: [EmbeddingResult]
+        if request.attach.isEmpty {
+            vectors = try await self.vectors(of: texts, source, request, context)
+        } else {
+            (names, vectors, changes) = try await self.vectors(
+                of: texts, pictures: request.attach, source, request, context)
+        }
+        var document = json(vectors, source)
+        document["index"] = changes.map { $0.json(request.index ?? "") }
         context.output.render(
-            json: json(vectors, source), quiet: vectors.map { $0.vector.map { "\($0)" }.joined(separator: " ") }
+            json: document, quiet: vectors.map { $0.vector.map { "\($0)" }.joined(separator: " ") }
         ) {
-            for (text, result) in zip(texts + request.attach, vectors) {
+            for (text, result) in zip(names, vectors) {
                 TryReport.show(result, of: text, context.output)
             }
         }
@@ -50,9 +57,14 @@ extension EmbedCommand {
     /// Of texts, which a model that also reads them takes, then of pictures.
     private static func vectors(
         of texts: [String], pictures files: [String], _ source: ModelSource, _ request: Request, _ context: Context
-    ) async throws -> [EmbeddingResult] {
+    ) async throws -> (names: [String], [EmbeddingResult], PictureIndex.Changes?) {
         // A file that cannot be read is reported before a weight is.
-        let first = try await TryCommand.picture(files[0], context)
+        var first: Picture?
+        if request.index == nil {
+            first = try await TryCommand.picture(files[0], context)
+        } else {
+            try await TryCommand.checkFiles(files, context)
+        }
         guard case .local(let place) = source else {
             throw AIError(
                 .invalidInput, "pictures become vectors on this machine alone, and \(source.label) was asked",
@@ -72,12 +84,12 @@ extension EmbedCommand {
         }
         try request.wish.checkLocal()
         let model = try await TryCommand.pictureModel(folder, request.wish.demand.options, place, context)
-        var vectors = texts.isEmpty ? [] : try await model.embed(texts: texts, options: request.options)
-        for (number, file) in files.enumerated() {
-            let picture = number == 0 ? first : try await TryCommand.picture(file, context)
-            vectors.append(try await model.embed([picture])[0].shortened(to: request.options.dimensions))
-        }
-        return vectors
+        let read = texts.isEmpty ? [] : try await model.embed(texts: texts, options: request.options)
+        let (seen, changes) = try await TryCommand.vectors(
+            of: files, first, model, index: request.index, place, context)
+        let dimensions = request.options.dimensions
+        let vectors = try seen.map { try $0.vector.shortened(to: dimensions) }
+        return (texts + seen.map { $0.file }, read + vectors, changes)
     }
 
     private static func json(_ vectors: [EmbeddingResult], _ source: ModelSource) -> JSONObject {

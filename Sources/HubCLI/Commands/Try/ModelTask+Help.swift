@@ -17,6 +17,7 @@ extension ModelTask {
         case .depthEstimation: "says how far away each pixel of a picture is"
         case .imageSegmentation: "gives the pixels of a picture labels"
         case .zeroShotImages: "tells which of your labels fits a picture"
+        case .objectDetection: "finds objects in pictures"
         }
     }
 
@@ -38,6 +39,7 @@ extension ModelTask {
         case .depthEstimation: "hub try \(model) --attach FILE.jpg -o depth.png"
         case .imageSegmentation: "hub try \(model) --attach FILE.jpg -o segments.png"
         case .imageEmbedding: "hub embed \(model) --attach FILE.jpg"
+        case .objectDetection: "hub try \(model) --attach FILE.jpg"
         case .zeroShotImages: "hub classify \(model) --attach FILE.jpg --labels cat,dog"
         case .fillMask: "hub try \(model) 'Paris is the \(mask ?? "[MASK]") of France.'"
         }

@@ -16,22 +16,22 @@ extension TryCommand {
             let ending = name.lowercased().split(separator: ".", omittingEmptySubsequences: false).last
             guard name.contains("."), let format = ending.flatMap({ MapFormat(rawValue: String($0)) }) else {
                 throw AIError(
-                    .invalidInput, "\(name.printable) ends neither in .png nor in .npy",
-                    advice: "-o x.png writes a picture, -o x.npy numbers for NumPy")
+                    .invalidInput, "\(name.printable) does not end in .png or .npy",
+                    advice: "a picture is written as PNG: -o found.png; numbers of each pixel for NumPy: -o x.npy")
             }
             self = format
         }
     }
 
     static func map(
-        _ files: [String], _ first: Picture, _ model: PictureModel, _ request: Request, _ report: inout TryReport,
+        _ files: [String], _ first: Picture?, _ model: PictureModel, _ request: Request, _ report: inout TryReport,
         _ context: Context
     ) async throws {
         if let task = request.task, !model.tasks.contains(task) {
             throw AIError(.invalidInput, "\(report.id) is for \(model.task.rawValue), not for \(task.rawValue)")
         }
         for (place, file) in files.enumerated() {
-            let picture = place == 0 ? first : try await picture(file, context)
+            let picture = if place == 0, let first { first } else { try await picture(file, context) }
             var entry = TryReport.PictureMap(file: file)
             let bytes: [UInt8]?
             if model.task == .depthEstimation {
@@ -55,9 +55,9 @@ extension TryCommand {
                 }
             }
             if let bytes, let name = request.output {
-                let output = OutputFile(name, context)
-                try await output.write(bytes)
-                entry.output = output.path
+                let path = context.environment.expand(name)
+                try await Blocking.run { try FileSystem.replace(path, with: bytes) }
+                report.drawn = path
             }
             report.maps.append(entry)
         }
@@ -81,24 +81,22 @@ extension TryCommand {
         return places
     }
 
-    /// Whether there is a place for the file, before a weight is read.
-    ///
-    /// - Throws: ``ErrorCode/invalidInput`` for more than one picture, and what ``OutputFile/check(isForced:kept:_:)``
-    ///   throws.
-    static func checkOutput(_ files: [String], _ request: Request, _ context: Context) async throws {
-        guard let name = request.output else { return }
-        _ = try MapFormat(name)
-        guard files.count == 1 else {
-            throw AIError(.invalidInput, "-o takes one file, and there are \(files.count) pictures")
+    /// Whether what was asked is what a model with maps does, and whether a file may be written; before a weight is read.
+    static func checkMaps(_ request: Request, _ report: TryReport, _ context: Context) async throws {
+        if request.threshold != nil {
+            throw AIError(
+                .unsupportedModel, "\(report.id) finds no objects in pictures, which --threshold is about",
+                advice: "hub search --task \(ModelTask.objectDetection.rawValue) --runs finds models that do")
         }
-        try await OutputFile(name, context).check(
-            isForced: request.isForced, kept: "nothing was computed", context)
-    }
-
-    /// A file is asked for that the model does not make.
-    static func makesNoMap(_ model: PictureModel, _ report: TryReport) -> AIError {
-        AIError(
-            .invalidInput, "\(report.id) makes nothing for -o: it \(model.task.purpose)",
-            advice: "hub search --task depth-estimation --runs finds models that do")
+        // `hub classify`, whose labels are of a picture as a whole.
+        if request.tasks != nil {
+            throw AIError(
+                .unsupportedModel,
+                "\(report.id) says something of each pixel; it gives a picture no labels as a whole",
+                advice: ModelTask.imageSegmentation.example(request.model, mask: nil))
+        }
+        guard let name = request.output else { return }
+        try await ImageCommand.checkPlace(
+            name, context.environment.expand(name), force: request.force, kept: "nothing was computed", context)
     }
 }

@@ -8,7 +8,12 @@ extension TryCommand {
         _ files: [String], _ target: ModelPlace, _ request: Request, _ report: inout TryReport, _ context: Context
     ) async throws {
         // A file that cannot be read is reported before a weight is.
-        let first = try await picture(files[0], context)
+        var first: Picture?
+        if request.index != nil {
+            try await checkFiles(files, context)
+        } else if let file = files.first {
+            first = try await picture(file, context)
+        }
         let folder = try await ModelFolder.read(target.path)
         report.read = folder.inspection
         context.output.document(report.json)
@@ -25,19 +30,22 @@ extension TryCommand {
         }
         guard !needsTexts || folder.readsTexts else { throw readsNoText(request, report) }
         if let tasks = request.tasks, !tasks.contains(.imageClassification) { throw sees(request, report) }
-        try await checkOutput(files, request, context)
+        if folder.makesMaps {
+            try await checkMaps(request, report, context)
+        } else {
+            try await checkObjects(folder, request, report, context)
+        }
         let model = try await pictureModel(folder, request.options, target, context)
         report.opening = SmokeTest.openingChecks(model)
         context.output.document(report.json)
-        let makesMap = [.depthEstimation, .imageSegmentation].contains(model.task)
-        if makesMap, request.tasks == nil {
+        if model.task.makesMaps {
             try await map(files, first, model, request, &report, context)
-        } else if makesMap {
-            throw hasNoLabels(model, request, report)
-        } else if request.output != nil {
-            throw makesNoMap(model, report)
+        } else if model.task == .objectDetection {
+            try await find(files, first, model, request, &report, context)
         } else if let query = request.query {
-            report.answer = (query, .ranking(try await rank(files, first, for: query, model, request, context)))
+            let ranking = try await rank(files, first, for: query, model, request, target, &report, context)
+            report.answer = (query, .ranking(ranking))
+            report.ranksPictures = true
         } else {
             try await label(files, first, model, request, &report, context)
         }
@@ -55,8 +63,8 @@ extension TryCommand {
 
     /// Labels or vectors of pictures.
     private static func label(
-        _ files: [String], _ first: Picture, _ model: PictureModel, _ request: Request, _ report: inout TryReport,
-        _ context: Context
+        _ files: [String], _ first: Picture?, _ model: PictureModel, _ request: Request,
+        _ report: inout TryReport, _ context: Context
     ) async throws {
         var tried: TriedLabels?
         if !request.labels.isEmpty {
@@ -64,7 +72,7 @@ extension TryCommand {
                 request.labels, template: request.labelTemplate ?? PictureModel.labelTemplate)
         }
         for (place, file) in files.enumerated() {
-            let picture = place == 0 ? first : try await picture(file, context)
+            let picture = if place == 0, let first { first } else { try await picture(file, context) }
             if let tried {
                 report.pictures.append((file, try await model.classify([picture], as: tried)[0]))
                 continue
@@ -80,16 +88,20 @@ extension TryCommand {
 
     /// Pictures by the cosine of their vectors with that of a text, the nearest first.
     private static func rank(
-        _ files: [String], _ first: Picture, for query: String, _ model: PictureModel, _ request: Request,
-        _ context: Context
+        _ files: [String], _ first: Picture?, for query: String, _ model: PictureModel, _ request: Request,
+        _ place: ModelPlace, _ report: inout TryReport, _ context: Context
     ) async throws -> [RankedText] {
         let wanted = try await model.embed(texts: [query], options: request.embedding)[0]
-        var ranked: [RankedText] = []
-        for (place, file) in files.enumerated() {
-            let picture = place == 0 ? first : try await picture(file, context)
-            let vector = try await model.embed([picture])[0].shortened(to: request.embedding.dimensions)
-            ranked.append(
-                RankedText(index: place, text: file, score: vector.cosineSimilarity(to: wanted) ?? 0))
+        if let index = request.index, files.isEmpty {
+            let (ranking, changes) = try await rank(index: index, by: wanted, model, place, context)
+            report.index = changes.json(index)
+            return ranking
+        }
+        let (seen, changes) = try await vectors(of: files, first, model, index: request.index, place, context)
+        report.index = changes.map { $0.json(request.index ?? "") }
+        let ranked = try seen.enumerated().map { number, found in
+            let vector = try found.vector.shortened(to: request.embedding.dimensions)
+            return RankedText(index: number, text: found.file, score: vector.cosineSimilarity(to: wanted) ?? 0)
         }
         return ranked.sorted { ($1.score, $0.index) < ($0.score, $1.index) }
     }
@@ -119,10 +131,9 @@ extension TryCommand {
 
     private static func hasNoLabels(_ model: PictureModel, _ request: Request, _ report: TryReport) -> AIError {
         guard model.takesLabels else {
-            let what = model.labels.isEmpty ? "labels" : "labels of whole pictures"
             return AIError(
-                .unsupportedModel, "\(report.id) has no \(what): it \(model.task.purpose)",
-                advice: model.task.example(request.model, mask: nil))
+                .unsupportedModel, "\(report.id) has no labels: it \(ModelTask.imageEmbedding.purpose)",
+                advice: ModelTask.imageEmbedding.example(request.model, mask: nil))
         }
         return AIError(
             .invalidInput, "\(report.id) has no labels of its own: it \(ModelTask.zeroShotImages.purpose)",

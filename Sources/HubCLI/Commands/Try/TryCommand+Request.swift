@@ -40,9 +40,13 @@ extension TryCommand {
         var labelTemplate: String?
         /// The files of pictures.
         var attach: [String]
-        /// The file that what is made of a picture is written to, and whether one that is there is replaced.
+        /// Where vectors of pictures are kept; nil for nowhere.
+        var index: String?
+        /// The score above which objects are shown; nil for the usual one.
+        var threshold: Double?
+        /// Where a picture with what was found goes, and whether it may replace another file.
         var output: String?
-        var isForced: Bool
+        var force: Bool
         /// The file of a series to forecast, its column, and the number of values; nil for what is usual.
         var series: String?
         var column: String?
@@ -98,8 +102,10 @@ extension TryCommand {
             labels = arguments[TryCommand.labels] ?? []
             labelTemplate = arguments[TryCommand.labelTemplate]
             attach = arguments.all(InputFlags.attach)
-            output = arguments[TryCommand.output]
-            isForced = arguments[SharedFlags.force]
+            index = arguments[InputFlags.index]
+            threshold = arguments[TryCommand.threshold]
+            output = arguments[ImageCommand.output]
+            force = arguments[SharedFlags.force]
             series = arguments[TryCommand.series]
             column = arguments[TryCommand.column]
             horizon = arguments[TryCommand.horizon]
@@ -127,6 +133,7 @@ extension TryCommand {
         /// - Throws: ``ErrorCode/invalidInput`` for a flag that lacks what it is about.
         func validate() throws(AIError) {
             try checkTexts()
+            try checkObjects()
             try checkSeries()
             try checkTask()
             try checkPrompt()
@@ -156,6 +163,8 @@ extension TryCommand {
             ModelWish(
                 model: model, provider: provider, capability: .textGeneration, demand: demand, timeout: timeout)
         }
+        /// Whether pictures are ranked: files, or all of an index.
+        var ranksPictures: Bool { query != nil && (!attach.isEmpty || index != nil) }
         /// Whether it is tested, for want of anything to do with it.
         var isTest: Bool {
             runs && prompt == nil && !embeds && query == nil && perplexity == nil && series == nil && attach.isEmpty
@@ -169,7 +178,7 @@ extension TryCommand {
             if query != nil, prompt != nil {
                 throw AIError(.invalidInput, "--query ranks the texts of --texts; a PROMPT has no place beside it")
             }
-            if query != nil, texts == nil, rankedTexts.isEmpty, attach.isEmpty {
+            if query != nil, texts == nil, rankedTexts.isEmpty, !ranksPictures {
                 throw AIError(
                     .invalidInput, "--query needs texts to rank: --texts FILE",
                     advice: "FILE is a JSON list of strings, or lines")
@@ -182,12 +191,25 @@ extension TryCommand {
             if labelTemplate != nil, labels.isEmpty || attach.isEmpty {
                 throw AIError(.invalidInput, "--label-template needs --labels and a picture, by --attach FILE")
             }
-            if output != nil, attach.isEmpty {
-                throw AIError(.invalidInput, "--output needs a picture, by --attach FILE")
-            }
             if let flag = vectorFlag, prompt == nil, !embeds, query == nil {
                 throw AIError(.invalidInput, "--\(flag) needs a text: a PROMPT, --embed TEXT or --texts FILE")
             }
+        }
+
+        /// What is asked of objects in a picture, or of its pixels.
+        private func checkObjects() throws(AIError) {
+            for (isGiven, flag) in [(threshold != nil, "threshold"), (output != nil, "output"), (force, "force")]
+            where isGiven && attach.isEmpty {
+                throw AIError(.invalidInput, "--\(flag) needs a picture, by --attach FILE")
+            }
+            guard let output else {
+                if force { throw AIError(.invalidInput, "--force needs -o FILE") }
+                return
+            }
+            guard attach.count == 1 else {
+                throw AIError(.invalidInput, "-o takes one picture, and there are \(attach.count)")
+            }
+            _ = try MapFormat(output)
         }
 
         private func checkSeries() throws(AIError) {
@@ -220,6 +242,8 @@ extension TryCommand {
                 (textPair != nil, "text-pair", [.classification]), (chat, "chat", [.textGeneration]),
                 (series != nil, "series", [.forecasting]),
                 (!attach.isEmpty, "attach", ModelTask.allCases.filter(\.sees)),
+                (threshold != nil, "threshold", [.objectDetection]),
+                (output != nil, "output", [.objectDetection, .depthEstimation, .imageSegmentation]),
             ]
             for other in others where other.isGiven && !other.tasks.contains(task) {
                 throw AIError(.invalidInput, "--\(other.flag) has no meaning with --task \(task.rawValue)")

@@ -52,7 +52,7 @@ extension TryCommand {
         }
         if request.isConversation { return try await converse(target, request, &report, context) }
         if let file = request.series { return try await forecast(file, target, request, &report, context) }
-        if !request.attach.isEmpty {
+        if !request.attach.isEmpty || request.index != nil {
             return try await see(request.attach, target, request, &report, context)
         }
         if request.isTest { return try await test(target, request, &report, context) }

@@ -56,6 +56,9 @@ enum TryCommand {
     static let labelTemplate = Option.text(
         "label-template", "TEXT", "the sentence for labels on pictures; {} is the label",
         detail: "\"\(PictureModel.labelTemplate)\" by default; {} takes the labels as they are.")
+    static let threshold = Option.real(
+        "threshold", "F", in: 0...1, "show objects whose score is above this",
+        detail: "From 0 to 1; \(PictureModel.objectThreshold) if it is not given.")
     static let task = Option<ModelTask>(
         "task", "NAME", .choice(ModelTask.allCases.map(\.rawValue)),
         "the task: what the model is to do, where it can do several things",
@@ -64,17 +67,6 @@ enum TryCommand {
             example, gives vectors with --task feature-extraction.
             """
     ) { text throws(AIError) in try Option<ModelTask>.value(text) }
-    static let output = Option<String>(
-        "output", short: "o", "FILE", .file, "where it is written: what a model makes of a picture, .png or .npy",
-        detail: """
-            Depth is written as a PNG of 16 bits, from black for the smallest number to white for the largest; segments are \
-            drawn over the picture. In a file of NumPy, each pixel has its depth, or the place of its segment in the list. If \
-            FILE exists, hub asks; without a terminal it needs --force.
-            """,
-        read: { text throws(AIError) in
-            if text.isEmpty { throw AIError(.invalidInput, "the value is empty") }
-            return text
-        })
     static let series = Option.text(
         "series", "FILE", kind: .file, "forecast the series of numbers in a CSV file",
         detail: """
@@ -107,8 +99,13 @@ enum TryCommand {
             With a PROMPT, the model does once what it is for. A model for texts prints the text as it is generated. If it has \
             a chat template, the prompt is the user's message in it; --raw takes the prompt as it is. Other models print a \
             translation (--to), a vector, the labels of a text or of its tokens, or the words that fit where the prompt has a \
-            mask, written as the model writes it, or as [MASK] or <mask>. A model that labels or embeds pictures, or says \
-            how far away their pixels are or what they show, takes one by --attach, without a PROMPT; for a picture with a PROMPT use hub chat --provider. hub chat, embed, rank, \
+            mask, written as the model writes it, or as [MASK] or <mask>. A model that labels or embeds pictures, finds \
+            objects in them, or says how far away their pixels are or what they show, takes one \
+            by --attach, without a PROMPT; for a picture with a PROMPT use hub chat --provider. Objects come with a score and \
+            with their sides in pixels: left, top, right, bottom. With -o FILE they are drawn on the picture, as segments are; \
+            depth is written as a PNG of 16 bits, from black for the smallest number to white for the largest. Where FILE ends \
+            in .npy, each pixel has its depth, or the place of its segment in the list, as NumPy reads it. If FILE exists, \
+            hub asks; without a terminal it needs --force. hub chat, embed, rank, \
             classify and forecast take more than one input; hub tokenize and hub eval look at tokens and predictions.
 
             With --chat and no PROMPT, it is a conversation on the terminal.
@@ -125,9 +122,10 @@ enum TryCommand {
             """,
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: GenerationFlags.all + [
-            system.flag, chat.flag, raw.minor.flag, logits.minor.flag, InputFlags.attach.flag, textPair.minor.flag,
-            output.flag, SharedFlags.force.minor.flag, labels.minor.flag, labelTemplate.minor.flag, task.minor.flag,
-            from.minor.flag, to.minor.flag,
+            system.flag, chat.flag, raw.minor.flag, logits.minor.flag, InputFlags.attach.flag,
+            ImageCommand.output.flag,
+            SharedFlags.force.minor.flag, threshold.minor.flag, textPair.minor.flag,
+            labels.minor.flag, labelTemplate.minor.flag, task.minor.flag, from.minor.flag, to.minor.flag,
             InputFlags.promptName.minor.flag,
             InputFlags.dimensions.minor.flag, template.minor.flag, inspect.flag, check.flag, InputFlags.gguf.flag,
             ProviderFlags.provider.flag, ProviderFlags.timeout.minor.flag, SharedFlags.yes.flag,
@@ -157,8 +155,8 @@ enum TryCommand {
         examples: [
             .init("hub try org/model", "Does it work here?"),
             .init("hub try ./my-model 'Once upon a time' --max-tokens 50 --seed 1", "Text, the same every time."),
-            .init("hub try org/model --inspect", "What the headers say, without running it."),
             .init("hub try bert-base-uncased 'Paris is the [MASK] of France.'", "The word that is missing."),
+            .init("hub try org/yolos --attach photo.jpg -o found.png", "The objects in a picture, drawn on it."),
         ],
         run: { try await run($0, Request($1)) })
 }

@@ -14,7 +14,7 @@ extension TryReport {
         }
         let bar = output.settings.width == nil ? nil : Bar(isUnicode: context.isUnicode)
         switch answer {
-        case .ranking(let ranking): output.table(Self.table(ranking, bar))
+        case .ranking(let ranking): output.table(Self.table(ranking, ranksPictures ? "PICTURE" : "TEXT", bar))
         case .labels(let labels):
             output.table(Self.table(labels.prefix(Self.mostLabels), bar))
             let rest = labels.count - Self.mostLabels
@@ -37,11 +37,11 @@ extension TryReport {
         return ([.init("", optional: true)], { [Styled(bar($0), $0 == best ? .good : .faint)] })
     }
 
-    private static func table(_ ranking: [RankedText], _ bar: Bar?) -> Table {
+    private static func table(_ ranking: [RankedText], _ what: String, _ bar: Bar?) -> Table {
         let isCosine = ranking.allSatisfy { $0.logit == nil }
         let bars = bars(ranking.map(\.score), bar)
         var table = Table(
-            [.init(isCosine ? "COSINE" : "SCORE", .right)] + bars.columns + [.init("TEXT", least: 20)])
+            [.init(isCosine ? "COSINE" : "SCORE", .right)] + bars.columns + [.init(what, least: 20)])
         for entry in ranking {
             table.add([Styled(rounded(entry.score))] + bars.cell(entry.score) + [Styled(SafeText.line(entry.text))])
         }

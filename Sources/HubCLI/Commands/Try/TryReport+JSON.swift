@@ -30,15 +30,17 @@ extension TryReport {
             "similar": similar.isEmpty
                 ? nil
                 : .array(similar.map { .object(["text": .string($0.text), "cosine": .double($0.cosine)]) }),
-            "ranking": answer(\.ranking),
+            "ranking": ranking, "index": index,
             "labels": answer(\.labels) ?? pictures.first.flatMap { labels($0.labels) },
+            "objects": found.first.map { Self.json($0.objects) },
             "depth": maps.first?.depthJSON, "segments": maps.first?.segmentsJSON,
-            "output": maps.first?.output.map { .string($0) },
-            "pictures": pictures.count + maps.count < 2
+            "pictures": pictures.count + found.count + maps.count < 2
                 ? nil
                 : .array(
                     pictures.map { .object(["file": .string($0.file), "labels": labels($0.labels)]) }
+                        + found.map { .object(["file": .string($0.file), "objects": Self.json($0.objects)]) }
                         + maps.map(\.json)),
+            "output": drawn.map { .string($0) },
             "tokens": answer(\.tokens),
             "fill": answer(\.fill), "forecast": seriesJSON,
             "perplexity": perplexity.flatMap { $0.perplexity.isFinite ? .double($0.perplexity) : nil },
@@ -57,6 +59,17 @@ extension TryReport {
             "rendered": rendered.map { .string($0) },
             "inspection": inspection == nil ? nil : inspectionView?.json,
         ]
+    }
+
+    /// A picture's entry has its `file` besides.
+    private var ranking: JSON? {
+        guard ranksPictures, let list = answer(\.ranking)?.array else { return answer(\.ranking) }
+        return .array(
+            list.map { entry in
+                var object = entry.object ?? [:]
+                object["file"] = entry["text"]
+                return .object(object)
+            })
     }
 
     private func labels(_ labels: [TextLabel]) -> JSON? { EncoderAnswer.labels(labels).labels }

@@ -20,8 +20,6 @@ extension TryReport {
         var file: String
         var depth: Depth?
         var segments: [Segment]?
-        /// The file that was written; nil for none.
-        var output: String?
     }
 
     var quietMaps: [String] {
@@ -48,7 +46,6 @@ extension TryReport {
                 }
                 output.table(table)
             }
-            if let path = map.output { output.line(Styled(path, .name)) }
         }
     }
 }

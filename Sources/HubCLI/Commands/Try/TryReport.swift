@@ -35,8 +35,16 @@ struct TryReport {
     var similar: [(text: String, cosine: Double)] = []
     /// What an encoder says of a text.
     var answer: (text: String, answer: EncoderAnswer)?
+    /// Whether what is ranked are pictures, by their files.
+    var ranksPictures = false
+    /// What was done with an index of pictures.
+    var index: JSON?
     /// Pictures by their files, with the labels of each.
     var pictures: [(file: String, labels: [TextLabel])] = []
+    /// Pictures by their files, with the objects in each; nothing for a model that finds none.
+    var found: [(file: String, objects: [FoundObject])] = []
+    /// The file with these on the picture.
+    var drawn: String?
     /// Pictures of whose pixels something is said.
     var maps: [PictureMap] = []
     /// A series and what may follow it.
@@ -89,7 +97,7 @@ struct TryReport {
         if let verdict = check?.verdict ?? smoke?.verdict { return [verdict.rawValue] }
         let vectors = embeddings.map { $0.result.vector.map { "\($0)" }.joined(separator: " ") }
         return (similar.isEmpty ? vectors : similar.map(\.text)) + (answer.map { Self.quiet($0.answer) } ?? [])
-            + pictures.map { $0.labels.first?.label ?? "" } + quietMaps
+            + pictures.map { $0.labels.first?.label ?? "" } + quietObjects + quietMaps
             + (perplexity.map { ["\($0.perplexity)"] } ?? []) + quietSeries
     }
 
@@ -109,6 +117,7 @@ struct TryReport {
             showVectors(output)
             for picture in pictures { show(.labels(picture.labels), of: picture.file, context) }
             showMaps(output)
+            showObjects(context)
             if let answer { show(answer.answer, of: answer.text, context) }
             if let generation {
                 output.line()

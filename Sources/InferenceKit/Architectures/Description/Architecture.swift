@@ -23,19 +23,21 @@ struct Architecture: Sendable {
     let ggufTensors: TensorNames
     /// Other names that converters have written.
     let otherGGUF: [TensorNames]
+    /// Whether texts become lower case, whatever the files of the tokenizer say.
+    let lowercases: Bool
     private let describing: @Sendable (inout Settings) throws(AIError) -> ModelDescription
 
     init(
         _ name: String, _ modelTypes: [String], calledLike: String? = nil, gguf: [String], classes: [ModelClass],
         names: TensorNames = .llama,
         otherNames: [TensorNames] = [], ggufTensors: TensorNames = .gguf,
-        otherGGUF: [TensorNames] = [],
+        otherGGUF: [TensorNames] = [], lowercases: Bool = false,
         describe: @escaping @Sendable (inout Settings) throws(AIError) -> ModelDescription
     ) {
         (self.name, self.modelTypes, ggufNames, self.classes) = (name, modelTypes, gguf, classes)
         (self.names, self.otherNames, describing) = (names, otherNames, describe)
         (self.ggufTensors, self.otherGGUF) = (ggufTensors, otherGGUF)
-        self.calledLike = calledLike
+        (self.calledLike, self.lowercases) = (calledLike, lowercases)
     }
 
     /// Whether llama.cpp's converter writes models of this family; some under another's name.

@@ -44,6 +44,11 @@ extension ModelClass {
         }
     }
 
+    /// A vector of each token, by a matrix that is read with sentence-transformers' modules.
+    static let lateInteraction = ModelClass("HF_ColBERT", .ranking, [.headDense: "linear"]) {
+        settings, d throws(AIError) in nil
+    }
+
     /// Labels of each token.
     static func tokenLabels(_ name: String, head: String = "classifier") -> ModelClass {
         ModelClass(name, .tokenClassification, [.head: head]) { settings, d throws(AIError) in

@@ -11,6 +11,9 @@ extension ModelDescription {
         var columns: Int
         /// Whether the matrix of squares has a bias.
         var hasBias = true
+        /// Whether that matrix is stored as one, and its inputs are rows of pixels, the colours of a pixel side by side;
+        /// otherwise it is a convolution's kernel, in which a colour's pixels are together.
+        var isMatrix = false
         /// Learned rows before those of squares, in their order.
         var first: [LearnedRows] = [.classToken]
         var positions: Positions?
@@ -32,14 +35,22 @@ extension ModelDescription {
         case distillation
         /// Room for what is of no place (https://arxiv.org/abs/2309.16588).
         case registers(Int)
+        /// Rows that look for an object each (https://arxiv.org/abs/2106.00666).
+        case detections(Int)
 
-        var count: Int { if case .registers(let count) = self { count } else { 1 } }
+        var count: Int {
+            switch self {
+            case .classToken, .distillation: 1
+            case .registers(let count), .detections(let count): count
+            }
+        }
 
         var role: TensorRole {
             switch self {
             case .classToken: .classToken
             case .distillation: .distillationToken
             case .registers: .registers
+            case .detections: .detectionTokens
             }
         }
     }
@@ -49,10 +60,14 @@ extension ModelDescription {
     struct Positions: Sendable, Hashable {
         /// How many of the first rows have one.
         var leading: Int
+        /// How many rows stand in the table behind those of squares: they are of the last ones before the squares.
+        var trailing = 0
+        /// Whether between two layers others are added, of a table for each layer but the last.
+        var areInLayers = false
         /// Whether a smaller grid is averaged over all that it covers.
         var hasAntialias = false
-        /// Whether what is interpolated lies on lines between two, and not on curves through four.
-        var isLinear = false
+        /// Whether a number between others is made of two along a side, and not of four.
+        var isBilinear = false
     }
 
     /// A table with a row for each distance of squares down and across, of a number for each head that is added to scaled
@@ -94,7 +109,8 @@ extension ModelDescription {
 
     /// The tensors of a picture's embedding.
     func pictureTensors(_ pixels: Pixels) -> [TensorNeed] {
-        let kernel = [width, pixels.channels, pixels.patch, pixels.patch]
+        let kernel =
+            pixels.isMatrix ? [width, pixels.count] : [width, pixels.channels, pixels.patch, pixels.patch]
         var needs = [TensorNeed(role: .patchKernel, shape: kernel)]
         if pixels.hasBias { needs.append(TensorNeed(role: .patchKernel, isBias: true, shape: [width])) }
         needs += pixels.first.map { TensorNeed(role: $0.role, shape: [$0.count, width]) }
@@ -103,8 +119,11 @@ extension ModelDescription {
             if norm.hasBias { needs.append(TensorNeed(role: .embeddingNorm, isBias: true, shape: [width])) }
         }
         if let positions = pixels.positions {
-            needs.append(
-                TensorNeed(role: .positions, shape: [positions.leading + pixels.rows * pixels.columns, width]))
+            let count = positions.leading + pixels.rows * pixels.columns + positions.trailing
+            needs.append(TensorNeed(role: .positions, shape: [count, width]))
+            if positions.areInLayers, layers.count > 1 {
+                needs.append(TensorNeed(role: .layerPositions, shape: [layers.count - 1, 1, count, width]))
+            }
         }
         if let distances = pixels.distances, distances.isShared, let heads = layers.first?.attention?.heads {
             needs.append(TensorNeed(role: .distances, shape: [distances.count, heads]))

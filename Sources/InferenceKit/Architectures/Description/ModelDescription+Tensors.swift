@@ -23,7 +23,8 @@ extension ModelDescription {
             add(role, width, bias: norm.hasBias)
         }
         guard let layer else {
-            if let pixels { return pictureTensors(pixels) + headTensors }
+            let objects = detection?.tensors(width) ?? []
+            if let pixels { return pictureTensors(pixels) + objects + headTensors }
             let table = embedding.width ?? width
             var (inner, projected) = (table, table)
             if case .first(_, let neighbours) = embedding.projection {
@@ -56,7 +57,7 @@ extension ModelDescription {
                 add(.distances, distances.rows, distances.vectors == nil ? heads : width)
                 add(.distancesNorm, distances.vectors?.norm, width)
             }
-            return needs + headTensors
+            return needs + objects + headTensors
         }
         func addNorm(_ role: TensorRole, _ a: Attention, _ heads: Int) {
             switch a.headNormSpan {

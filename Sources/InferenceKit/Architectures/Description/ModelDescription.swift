@@ -10,6 +10,10 @@ struct ModelDescription: Sendable, Hashable {
     /// How a picture becomes rows, in the place of ``embedding``, of which only the norm counts; nil for a model of texts
     /// or series.
     var pixels: Pixels?
+    /// What finds objects in a picture, in the place of a head; nil for a model that finds none.
+    var detection: Detection?
+    /// What every layer adds to the rows that queries and keys are made of, and not to those of values; nil for nothing.
+    var placing: Placing?
     /// Rows that tokens have for each layer; nil for none.
     var layerInputs: LayerInputs?
     /// nil for one residual stream.
@@ -375,9 +379,9 @@ struct ModelDescription: Sendable, Hashable {
 }
 
 extension ModelDescription {
-    /// Of a classifier; nil for another model.
+    /// Of a classifier, or of what finds objects; nil for another model.
     var labels: LabelSettings? {
-        if case .labels(let labels) = head?.outputs { labels } else { nil }
+        if case .labels(let labels) = head?.outputs { labels } else { detection?.labels }
     }
 
     /// Whether the head's outputs are the vector of a text or a picture.

@@ -22,6 +22,8 @@ public enum ModelTask: String, Sendable, Hashable, CaseIterable, Codable {
     /// Tells which of some texts fits a picture, by vectors of both in one space.
     case zeroShotImages = "zero-shot-image-classification"
 
+    /// Finds objects in a picture: what they are, and where.
+    case objectDetection = "object-detection"
     /// Says how far away each pixel of a picture is.
     case depthEstimation = "depth-estimation"
     /// Gives the pixels of a picture labels.
@@ -33,6 +35,8 @@ public enum ModelTask: String, Sendable, Hashable, CaseIterable, Codable {
     public var reads: Bool { !seesAlone && self != .forecasting }
     /// Whether it is done with pictures, and without texts.
     private var seesAlone: Bool {
-        [.imageClassification, .imageEmbedding, .depthEstimation, .imageSegmentation].contains(self)
+        [.imageClassification, .imageEmbedding, .objectDetection].contains(self) || makesMaps
     }
+    /// Whether it says something of each pixel.
+    public var makesMaps: Bool { [.depthEstimation, .imageSegmentation].contains(self) }
 }

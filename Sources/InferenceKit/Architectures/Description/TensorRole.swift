@@ -8,7 +8,11 @@ enum TensorRole: Sendable, Hashable {
     case layerTable, layerProjection, layerProjectionNorm
     case patchHidden, patchOutput, patchResidual
     /// Of pictures: the matrix of squares of pixels, and learned rows.
-    case patchKernel, classToken, distillationToken, registers
+    case patchKernel, classToken, distillationToken, registers, detectionTokens
+    /// Positions that are added to the rows between layers.
+    case layerPositions
+    /// Of objects: the layers that make labels, and those that make boxes, of the rows that look for them.
+    case objectLabels(Int), objectBoxes(Int)
     case headInputNorm, headDense, headNorm, head, headRest, headResidual
     /// Of attention pooling: the learned query, and the block behind it.
     case poolingProbe, poolingQuery, poolingKey, poolingValue, poolingOutput, poolingNorm, poolingUp, poolingDown

@@ -12,6 +12,7 @@ extension Architecture {
             .base("BertModel"), .words("BertForMaskedLM"), .words("BertForPreTraining"),
             .labels("BertForSequenceClassification", pooler: "pooler.dense"),
             .tokenLabels("BertForTokenClassification"), .base("Contriever"),
+            .lateInteraction,
         ], names: .bert, ggufTensors: .bertGGUF
     ) { settings throws(AIError) in
         settings.refuse(["is_decoder"]) { $0.flag($1) == true }

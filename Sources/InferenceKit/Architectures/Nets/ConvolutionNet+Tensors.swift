@@ -10,7 +10,7 @@ extension ConvolutionNet {
 
     /// All tensors that are read, but for those of a tower.
     var tensors: [Tensor] {
-        let layers = blocks.flatMap { $0.layers + ($0.around ?? []) } + pooled
+        let layers = blocks.flatMap(\.all) + pooled
         let own = layers.flatMap(\.tensors).map { Tensor(name: prefix + $0.name, shape: $0.shape) }
         return own + (classifier?.tensors ?? []) + (map?.tensors ?? [])
     }
@@ -20,7 +20,14 @@ extension ConvolutionNet {
     ///
     /// - Throws: ``ErrorCode/malformedModel``.
     func check(_ path: String) throws(AIError) {
-        var channels = 3
+        try check(pooled, try check(blocks, 3, path), path)
+        try tower?.description.check(path)
+        try checkSizes(path)
+    }
+
+    /// - Returns: the channels of what is made.
+    private func check(_ blocks: [Block], _ channels: Int, _ path: String) throws(AIError) -> Int {
+        var channels = channels
         for block in blocks {
             try check(block.layers, channels, path)
             if let around = block.around {
@@ -28,47 +35,55 @@ extension ConvolutionNet {
                 let (sum, added) = (
                     Self.channels(after: block.layers, of: channels), Self.channels(after: around, of: channels)
                 )
-                guard sum == added else {
+                guard sum == added || block.isJoined else {
                     throw .malformed(path, "\(added) channels would be added to \(sum)")
                 }
             }
-            channels = Self.channels(after: block.layers, of: channels)
+            channels = block.channels(of: channels)
         }
-        try check(pooled, channels, path)
-        try tower?.description.check(path)
-        for tensor in tensors {
-            let elements = tensor.shape.reduce(Int64(1)) { $0.multipliedClamped(by: Int64($1)) }
-            guard tensor.shape.allSatisfy({ $0 > 0 }), elements <= 1 << 31 else {
-                throw .malformed(path, "tensor \"\(tensor.name)\" would have the shape \(tensor.shape)")
-            }
-        }
+        return channels
     }
 
     private func check(_ layers: [Layer], _ channels: Int, _ path: String) throws(AIError) {
         var channels = channels
         for layer in layers {
-            if case .attention(let attention) = layer {
-                guard attention.heads > 0, attention.query.outputs % attention.heads == 0,
-                    attention.headSize <= 1024
-                else {
-                    throw .malformed(
-                        path, "\(attention.query.outputs) channels are not divided among \(attention.heads) heads")
-                }
+            switch layer {
+            case .convolution(let convolution): try check(convolution, channels, path)
+            case .attention(let attention): try check(attention, channels, path)
+            case .reducedAttention(let attention): try check(attention, path)
+            case .squares(let squares): _ = try check(squares.blocks, channels, path)
+            case .largest, .mean, .squeeze, .norm, .response: break
             }
-            guard case .convolution(let convolution) = layer else { continue }
-            guard convolution.inputs == channels else {
-                throw .malformed(
-                    path, "\(convolution.name) would read \(convolution.inputs) of \(channels) channels")
-            }
-            guard convolution.groups > 0, convolution.inputs % convolution.groups == 0,
-                convolution.outputs % convolution.groups == 0
-            else {
-                throw .malformed(
-                    path,
-                    "\(convolution.name) has \(convolution.groups) groups of \(convolution.inputs) and \(convolution.outputs) channels"
-                )
-            }
-            channels = convolution.outputs
+            channels = Self.channels(after: [layer], of: channels)
+        }
+    }
+
+    private func check(_ attention: ReducedAttention, _ path: String) throws(AIError) {
+        let (width, heads) = (attention.query.outputs, attention.heads)
+        guard heads > 0, width % heads == 0, width / heads <= 1024 else {
+            throw .malformed(path, "\(width) channels are not divided among \(heads) heads")
+        }
+    }
+
+    private func check(_ attention: Attention, _ channels: Int, _ path: String) throws(AIError) {
+        let (width, heads) = (attention.channels, attention.heads)
+        guard channels == 3 * width, width % heads == 0, width / heads <= 1024 else {
+            throw .malformed(path, "\(width) channels do not make \(heads) heads of attention")
+        }
+    }
+
+    private func check(_ convolution: Convolution, _ channels: Int, _ path: String) throws(AIError) {
+        guard convolution.inputs == channels else {
+            throw .malformed(
+                path, "\(convolution.name) would read \(convolution.inputs) of \(channels) channels")
+        }
+        guard convolution.groups > 0, convolution.inputs % convolution.groups == 0,
+            convolution.outputs % convolution.groups == 0
+        else {
+            throw .malformed(
+                path,
+                "\(convolution.name) has \(convolution.groups) groups of \(convolution.inputs) and \(convolution.outputs) channels"
+            )
         }
     }
 
@@ -77,14 +92,6 @@ extension ConvolutionNet {
         TensorPart(name) == .buffer || unread.contains { name.hasPrefix($0) }
             // What of these is too much is told when the tower is read.
             || tower.map { name.hasPrefix($0.names.prefix) } ?? false
-    }
-
-    /// - Throws: ``ErrorCode/unsupportedModel`` naming a stored tensor that this is not the net of.
-    func checkBeside(_ names: some Sequence<String>, _ path: String) throws(AIError) {
-        let left = Set(names).subtracting(tensors.map(\.name)).filter { !isBeside($0) }
-        guard let name = left.min() else { return }
-        let more = left.count > 1 ? " and \(left.count - 1) more" : ""
-        throw .unsupported(path, "tensor \"\(name)\"\(more) is not part of this architecture")
     }
 }
 
@@ -95,8 +102,9 @@ extension ConvolutionNet.Layer {
         case .squeeze(let squeeze): squeeze.reduce.tensors + squeeze.expand.tensors
         case .norm(let norm): ["weight", "bias"].map { .init(name: "\(norm.name).\($0)", shape: [norm.channels]) }
         case .response(let norm): [norm.weight, norm.bias].map { .init(name: $0, shape: norm.shape) }
-        case .attention(let attention): attention.tensors
-        case .largest, .mean: []
+        case .reducedAttention(let attention): attention.tensors
+        case .squares(let squares): squares.blocks.flatMap(\.all).flatMap(\.tensors)
+        case .largest, .mean, .attention: []
         }
     }
 }
@@ -107,9 +115,18 @@ extension ConvolutionNet.Convolution {
         isMatrix ? [outputs, inputs] : [outputs, inputs / max(1, groups), window.side, window.side]
     }
 
+    /// Before `.weight` and `.bias` of each tensor that has its share of the outputs.
+    var names: [String] { parts.isEmpty ? [name] : parts.map { name + $0 } }
+
+    /// Of the stored weights that have a share of the outputs.
+    var partShape: [Int] { [outputs / names.count] + shape.dropFirst() }
+
     var tensors: [ConvolutionNet.Tensor] {
-        var found = [ConvolutionNet.Tensor(name: name + ".weight", shape: shape)]
-        if hasBias { found.append(.init(name: name + ".bias", shape: [outputs])) }
+        var found: [ConvolutionNet.Tensor] = []
+        for name in names {
+            found.append(.init(name: name + ".weight", shape: partShape))
+            if hasBias { found.append(.init(name: name + ".bias", shape: [partShape[0]])) }
+        }
         for part in norm.map({ _ in ["weight", "bias", "running_mean", "running_var"] }) ?? [] {
             found.append(.init(name: "\(norm?.name ?? "").\(part)", shape: [outputs]))
         }

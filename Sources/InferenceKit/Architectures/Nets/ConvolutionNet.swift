@@ -3,12 +3,14 @@
 ///
 /// A plane is `[height][width][channels]`.
 struct ConvolutionNet: Sendable, Hashable {
-    enum Activation: Sendable, Hashable { case relu, relu6, silu, gelu, sigmoid, hardSigmoid, hardSwish }
+    enum Activation: Sendable, Hashable { case relu, relu6, silu, gelu, geluTanh, sigmoid, hardSigmoid, hardSwish }
 
     /// What is added around a plane.
     enum Padding: Sendable, Hashable {
         /// So many places on all sides.
         case even(Int)
+        /// So many places at the left and at the top, and so many at the right and at the bottom.
+        case uneven(before: Int, behind: Int)
         /// As few as give an output for each whole or begun stride; of an odd number one more at the right and at the bottom:
         /// TensorFlow's SAME. https://www.tensorflow.org/api_docs/python/tf/nn#notes_on_padding_2
         case same
@@ -39,6 +41,8 @@ struct ConvolutionNet: Sendable, Hashable {
     struct Convolution: Sendable, Hashable {
         /// Before `.weight` and `.bias`.
         var name: String
+        /// Where several tensors have equal shares of the outputs: what stands behind the name of each.
+        var parts: [String] = []
         /// Channels.
         var inputs: Int
         var outputs: Int
@@ -82,6 +86,23 @@ struct ConvolutionNet: Sendable, Hashable {
         var isWide = false
     }
 
+    /// Attention (https://arxiv.org/abs/1706.03762) among the places of ``Squares`` that have the same row and column within
+    /// their squares. A place's channels are its query, its key and its value.
+    struct Attention: Sendable, Hashable {
+        var heads: Int
+        /// Of a query, and of what is made.
+        var channels: Int
+        /// Places along a side of a square.
+        var side: Int
+    }
+
+    /// Blocks of a plane of whole squares of places. Another plane is resized to such a one, and back.
+    struct Squares: Sendable, Hashable {
+        /// Places along a side of a square.
+        var side: Int
+        var blocks: [Block]
+    }
+
     enum Layer: Sendable, Hashable {
         case convolution(Convolution)
         case largest(Window)
@@ -90,6 +111,8 @@ struct ConvolutionNet: Sendable, Hashable {
         case norm(LayerNorm)
         case response(ResponseNorm)
         case attention(Attention)
+        case reducedAttention(ReducedAttention)
+        case squares(Squares)
     }
 
     /// Layers whose result is added to what they were given, if there is a way around them.
@@ -97,6 +120,8 @@ struct ConvolutionNet: Sendable, Hashable {
         var layers: [Layer]
         /// The way around: without layers it changes nothing; nil for none.
         var around: [Layer]?
+        /// Whether the channels of the result follow those of the way around, and are not added to them.
+        var isJoined = false
         /// Of the sum.
         var activation: Activation?
     }
@@ -131,12 +156,29 @@ struct ConvolutionNet: Sendable, Hashable {
     /// Numbers of a picture's vector.
     var features: Int { Self.channels(after: pooled, of: channels) }
     /// Of the last plane.
-    var channels: Int { blocks.reduce(3) { Self.channels(after: $1.layers, of: $0) } }
+    var channels: Int { blocks.reduce(3) { $1.channels(of: $0) } }
 
     static func channels(after layers: [Layer], of channels: Int) -> Int {
         layers.reduce(channels) { channels, layer in
-            if case .convolution(let convolution) = layer { convolution.outputs } else { channels }
+            switch layer {
+            case .convolution(let convolution): convolution.outputs
+            case .attention(let attention): attention.channels
+            case .squares(let squares): squares.blocks.reduce(channels) { $1.channels(of: $0) }
+            case .largest, .mean, .squeeze, .norm, .response, .reducedAttention: channels
+            }
         }
+    }
+}
+
+extension ConvolutionNet.Block {
+    /// All layers.
+    var all: [ConvolutionNet.Layer] { layers + (around ?? []) }
+
+    /// Channels of what is made of a plane with so many.
+    func channels(of channels: Int) -> Int {
+        let made = ConvolutionNet.channels(after: layers, of: channels)
+        guard isJoined, let around else { return made }
+        return made + ConvolutionNet.channels(after: around, of: channels)
     }
 }
 

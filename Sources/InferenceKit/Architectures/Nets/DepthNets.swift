@@ -133,7 +133,7 @@ extension Settings {
         guard pixels.rows == pixels.columns else {
             throw .malformed(path, "image_size is not a square")
         }
-        pixels.positions = .init(leading: 1, isLinear: true)
+        pixels.positions = .init(leading: 1, isBilinear: true)
         let description = try vision(pixels, epsilon: 1e-12)
         let indices = places("backbone_out_indices") ?? [2, 5, 8, 11]
         let taps = indices.map { $0 + 1 }

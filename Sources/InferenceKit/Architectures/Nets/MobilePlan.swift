@@ -40,10 +40,14 @@ struct MobilePlan: Sendable {
     /// Of norms.
     var epsilon = 1e-5
 
-    /// Channels in multiples of eight, not much fewer than asked for.
-    static func divisible(_ channels: Double, limit: Double = 0.9) -> Int {
-        let nearest = max(8, Int(channels + 4) / 8 * 8)
-        return Double(nearest) < limit * channels ? nearest + 8 : nearest
+    /// Channels in multiples of a number, not much fewer than asked for.
+    ///
+    /// - Parameter least: fewer are not made; nil for the number.
+    static func divisible(
+        _ channels: Double, by divisor: Int = 8, least: Int? = nil, limit: Double = 0.9
+    ) -> Int {
+        let nearest = max(least ?? divisor, Int(channels + Double(divisor) / 2) / divisor * divisor)
+        return Double(nearest) < limit * channels ? nearest + divisor : nearest
     }
 
     func rounded(_ channels: Int) -> Int { Self.divisible(Double(channels) * width, limit: roundLimit) }

@@ -1,9 +1,10 @@
 import HubCore
 import ModelFormats
 
-/// A family of convolutional nets that run: what its files call it, and its description.
+/// A family of nets that run: what its files call it, and its description.
 struct NetFamily: Sendable {
     typealias Describing = @Sendable (inout Settings) throws(AIError) -> ConvolutionNet
+    typealias DescribingWindows = @Sendable (inout Settings) throws(AIError) -> WindowNet
 
     /// As people call it.
     let name: String
@@ -12,20 +13,33 @@ struct NetFamily: Sendable {
     /// The classes in config.json that run, with what each is for; the first is the usual one. Those of timm are not named.
     let classes: [(name: String, task: ModelTask)]
     private let knows: @Sendable (String) -> Bool
-    private let describing: Describing
+    private let describing: @Sendable (inout Settings) throws(AIError) -> PictureNet
 
-    /// A family of transformers' with classifiers.
+    /// A family of transformers', with a class that labels pictures and one without labels.
     init(_ name: String, type: String, stem: String, describe: @escaping Describing) {
-        let classes: [(String, ModelTask)] = [
-            ("\(stem)ForImageClassification", .imageClassification), ("\(stem)Model", .imageEmbedding),
-        ]
-        self.init(name, type: type, classes: classes, describe: describe)
+        self.init(name, type: type, classes: Self.usual(stem), describe: describe)
     }
 
-    /// A family of transformers'.
+    /// A family of transformers' with the classes that it has.
     init(_ name: String, type: String, classes: [(name: String, task: ModelTask)], describe: @escaping Describing) {
+        self.init(name, type, classes) { settings throws(AIError) in .convolutions(try describe(&settings)) }
+    }
+
+    /// One with windows.
+    init(windows name: String, type: String, stem: String, describe: @escaping DescribingWindows) {
+        self.init(name, type, Self.usual(stem)) { settings throws(AIError) in .windows(try describe(&settings)) }
+    }
+
+    private init(
+        _ name: String, _ type: String, _ classes: [(name: String, task: ModelTask)],
+        _ describe: @escaping @Sendable (inout Settings) throws(AIError) -> PictureNet
+    ) {
         (self.name, types, self.classes, describing) = (name, [type], classes, describe)
         knows = { _ in false }
+    }
+
+    private static func usual(_ stem: String) -> [(name: String, task: ModelTask)] {
+        [("\(stem)ForImageClassification", .imageClassification), ("\(stem)Model", .imageEmbedding)]
     }
 
     /// A family of timm's.
@@ -36,6 +50,21 @@ struct NetFamily: Sendable {
     init(
         _ name: String, timm types: [String], knows: @escaping @Sendable (String) -> Bool,
         describe: @escaping Describing
+    ) {
+        self.init(name, types, knows) { settings throws(AIError) in .convolutions(try describe(&settings)) }
+    }
+
+    /// One with windows.
+    init(
+        windows name: String, timm types: [String], knows: @escaping @Sendable (String) -> Bool,
+        describe: @escaping DescribingWindows
+    ) {
+        self.init(name, types, knows) { settings throws(AIError) in .windows(try describe(&settings)) }
+    }
+
+    private init(
+        _ name: String, _ types: [String], _ knows: @escaping @Sendable (String) -> Bool,
+        _ describe: @escaping @Sendable (inout Settings) throws(AIError) -> PictureNet
     ) {
         (self.name, self.types, self.knows, describing) = (name, types.map { "timm:" + $0 }, knows, describe)
         classes = [("", .imageClassification)]
@@ -48,7 +77,7 @@ struct NetFamily: Sendable {
     /// - Parameter stored: the names of the stored tensors, which say what stands before them; nil if unknown.
     /// - Throws: ``ErrorCode/malformedModel`` for settings that are missing or contradict each other.
     func describe(_ configuration: ModelConfiguration, stored: Set<String>?) throws(AIError) -> (
-        net: ConvolutionNet, obstacles: [RunObstacle]
+        net: PictureNet, obstacles: [RunObstacle]
     ) {
         var settings = Settings(configuration, stored: stored)
         if let named = configuration.architectures.first, !classes.contains(where: { $0.name == named }),

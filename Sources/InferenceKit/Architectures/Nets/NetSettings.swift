@@ -80,4 +80,22 @@ extension Settings {
         }
         return depths
     }
+
+    /// The activation that a setting names; the obstacle list gets an unknown one.
+    mutating func netActivation(
+        _ key: String, usual: ConvolutionNet.Activation
+    ) -> ConvolutionNet.Activation {
+        guard let named = text(key) else { return usual }
+        guard let activation = Self.netActivations[named] else {
+            refuse("activation", named)
+            return usual
+        }
+        return activation
+    }
+
+    /// By the names of transformers and of timm.
+    private static let netActivations: [String: ConvolutionNet.Activation] = [
+        "relu": .relu, "relu6": .relu6, "silu": .silu, "swish": .silu, "gelu": .gelu, "gelu_new": .geluTanh,
+        "gelu_pytorch_tanh": .geluTanh, "gelu_tanh": .geluTanh, "hard_swish": .hardSwish, "sigmoid": .sigmoid,
+    ]
 }

@@ -111,8 +111,11 @@ struct ResNetPlan: Sendable {
 
     // MARK: Blocks
 
+    /// ResNet-50.
+    static let usual = plan(true, [3, 4, 6, 3])
+
     /// The net without its classifier.
-    fileprivate var net: ConvolutionNet {
+    var net: ConvolutionNet {
         var layers: [ConvolutionNet.Layer]
         var inputs = 64
         if let (first, width) = stem {
@@ -177,7 +180,7 @@ struct ResNetPlan: Sendable {
 
 extension Settings {
     /// https://github.com/huggingface/transformers/blob/main/src/transformers/models/resnet/modeling_resnet.py
-    fileprivate mutating func resNet() throws(AIError) -> ConvolutionNet {
+    mutating func resNet() throws(AIError) -> ConvolutionNet {
         let depths = try depths("depths", usual: [3, 4, 6, 3])
         let sizes = try stages("hidden_sizes", usual: [256, 512, 1024, 2048], count: depths.count)
         let kind = text("layer_type") ?? "bottleneck"
@@ -227,20 +230,5 @@ extension Settings {
             }
         }
         return ConvolutionNet(blocks: blocks)
-    }
-
-    /// The activation that a setting names; the obstacle list gets an unknown one.
-    mutating func netActivation(
-        _ key: String, usual: ConvolutionNet.Activation
-    ) -> ConvolutionNet.Activation {
-        guard let named = text(key) else { return usual }
-        let known: [String: ConvolutionNet.Activation] = [
-            "relu": .relu, "relu6": .relu6, "silu": .silu, "swish": .silu, "gelu": .gelu,
-        ]
-        guard let activation = known[named] else {
-            refuse("activation", named)
-            return usual
-        }
-        return activation
     }
 }

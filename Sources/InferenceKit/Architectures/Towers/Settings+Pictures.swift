@@ -6,21 +6,48 @@ extension Settings {
     ///
     /// - Parameters:
     ///   - size: `image_size` where the file says nothing, in pixels,
+    ///   - width: of pictures that are not square,
     ///   - patch: and `patch_size`.
+    ///   - key: what the file calls `image_size`.
     /// - Throws: ``ErrorCode/malformedModel`` for sizes that contradict each other.
-    mutating func pixels(size: Int, patch: Int) throws(AIError) -> ModelDescription.Pixels {
-        let (height, width) = try sides("image_size") ?? (size, size)
-        let (down, across) = try sides("patch_size") ?? (patch, patch)
+    mutating func pixels(size: Int, width: Int? = nil, patch: Int, key: String = "image_size") throws(AIError)
+        -> ModelDescription.Pixels
+    {
+        let (height, width) = try sides(key) ?? (size, width ?? size)
+        let side = try squareSide(usual: patch)
+        guard height >= side, width >= side else {
+            throw .malformed(path, "patch_size \(side) is larger than \(key) \(height) by \(width)")
+        }
+        guard SettingLimits.sizes.contains((height / side) * (width / side)) else {
+            throw .malformed(path, "\(key) \(height) by \(width) has too many squares of \(side)")
+        }
+        return .init(channels: colors(), patch: side, rows: height / side, columns: width / side)
+    }
+
+    /// How pictures of any size become rows: `patch_size`, and `num_patches` of a square picture that has a learned
+    /// position for each. Rows of pixels are multiplied with a matrix, and positions are averaged.
+    ///
+    /// - Throws: ``ErrorCode/malformedModel`` for a number of squares that makes no square.
+    mutating func nativePixels(squares: Int, patch: Int) throws(AIError) -> ModelDescription.Pixels {
+        let all = count("num_patches") ?? squares
+        let side = Int(Double(all).squareRoot().rounded())
+        guard side * side == all else { throw .malformed(path, "num_patches is \(all), not a square number") }
+        return .init(
+            channels: colors(), patch: try squareSide(usual: patch), rows: side, columns: side, isMatrix: true,
+            first: [], positions: .init(leading: 0, hasAntialias: true, isBilinear: true))
+    }
+
+    /// Pixels along a side of a square.
+    private func squareSide(usual: Int) throws(AIError) -> Int {
+        let (down, across) = try sides("patch_size") ?? (usual, usual)
         guard down == across else { throw .malformed(path, "patch_size is \(down) by \(across), not a square") }
-        guard height >= down, width >= down else {
-            throw .malformed(path, "patch_size \(down) is larger than image_size \(height) by \(width)")
-        }
-        guard SettingLimits.sizes.contains((height / down) * (width / down)) else {
-            throw .malformed(path, "image_size \(height) by \(width) has too many squares of \(down)")
-        }
+        return down
+    }
+
+    private mutating func colors() -> Int {
         let channels = count("num_channels") ?? 3
         if channels != 3 { refuse("num_channels", "\(channels)") }
-        return .init(channels: channels, patch: down, rows: height / down, columns: width / down)
+        return channels
     }
 
     /// A side, or height and width, in pixels; nil if the file has none.

@@ -5,16 +5,9 @@ import ModelFormats
 /// vector is read at the last of 64 tokens, and a vision transformer whose squares a learned query attends to.
 extension Architecture {
     static let siglip = Architecture(
-        "SigLIP", ["siglip"], gguf: [],
-        classes: [
-            .twoSides("SiglipModel"), .textSide("SiglipTextModel"), .pictureSide("SiglipVisionModel"),
-            .pictureLabels("SiglipForImageClassification", rows: .mean, side: .pictures),
-        ], names: .siglip
+        "SigLIP", ["siglip"], gguf: [], classes: ModelClass.siglip("Siglip"), names: .siglip
     ) { settings throws(AIError) in
-        var texts = try settings.siglipTexts()
-        texts.towers = [try settings.seeing { part throws(AIError) in try part.siglipPictures() }]
-        texts.similarity = .init(isOfPairs: true)
-        return texts
+        try settings.siglip { part throws(AIError) in try part.siglipPictures() }
     }
 
     /// The side of texts by itself.
@@ -28,9 +21,49 @@ extension Architecture {
         "SigLIP's side of pictures", ["siglip_vision_model"], gguf: [],
         classes: [.pictureSide("SiglipVisionModel")], names: .siglipPictures
     ) { settings throws(AIError) in try settings.siglipPictures() }
+
+    /// SigLIP 2 (https://arxiv.org/abs/2502.14786) of native resolution: a picture keeps its ratio, and has as many squares
+    /// as fit into a number. Texts become lower case, whatever their files say.
+    static let siglip2 = Architecture(
+        "SigLIP 2", ["siglip2"], gguf: [], classes: ModelClass.siglip("Siglip2"), names: .siglip, lowercases: true
+    ) { settings throws(AIError) in
+        try settings.siglip { part throws(AIError) in try part.siglipPictures(areNative: true) }
+    }
+
+    static let siglip2Texts = Architecture(
+        "SigLIP 2's side of texts", ["siglip2_text_model"], gguf: [], classes: [.textSide("Siglip2TextModel")],
+        names: .siglipTexts, lowercases: true
+    ) { settings throws(AIError) in try settings.siglipTexts() }
+
+    static let siglip2Pictures = Architecture(
+        "SigLIP 2's side of pictures", ["siglip2_vision_model"], gguf: [],
+        classes: [.pictureSide("Siglip2VisionModel")], names: .siglipPictures
+    ) { settings throws(AIError) in try settings.siglipPictures(areNative: true) }
+}
+
+extension ModelClass {
+    /// The classes of both sides, of either, and with labels.
+    fileprivate static func siglip(_ stem: String) -> [ModelClass] {
+        [
+            .twoSides("\(stem)Model"), .textSide("\(stem)TextModel"), .pictureSide("\(stem)VisionModel"),
+            .pictureLabels("\(stem)ForImageClassification", rows: .mean, side: .pictures),
+        ]
+    }
 }
 
 extension Settings {
+    /// Both sides.
+    ///
+    /// - Parameter seen: what the side of pictures describes.
+    fileprivate mutating func siglip(
+        _ seen: (inout Settings) throws(AIError) -> ModelDescription
+    ) throws(AIError) -> ModelDescription {
+        var texts = try siglipTexts()
+        texts.towers = [try seeing(seen)]
+        texts.similarity = .init(isOfPairs: true)
+        return texts
+    }
+
     fileprivate mutating func siglipTexts() throws(AIError) -> ModelDescription {
         let width = try need(configuration.hiddenSize, "hidden_size")
         let projected = count("projection_size") ?? width
@@ -41,10 +74,14 @@ extension Settings {
         return texts
     }
 
-    fileprivate mutating func siglipPictures() throws(AIError) -> ModelDescription {
-        var pixels = try pixels(size: 224, patch: 16)
-        pixels.first = []
-        pixels.positions = .init(leading: 0)
+    fileprivate mutating func siglipPictures(areNative: Bool = false) throws(AIError) -> ModelDescription {
+        var pixels: ModelDescription.Pixels
+        if areNative {
+            pixels = try nativePixels(squares: 256, patch: 16)
+        } else {
+            pixels = try self.pixels(size: 224, patch: 16)
+            (pixels.first, pixels.positions) = ([], .init(leading: 0))
+        }
         var pictures = try vision(pixels, epsilon: 1e-6, activation: .geluTanh)
         guard flag("vision_use_head") ?? true, let layer = pictures.layers.first,
             let heads = layer.attention?.heads,

@@ -11,6 +11,8 @@ struct PicturePlaces: Sendable {
     let angles: FloatBuffer?
     /// The row of a table for each query and key, `[first + squares][first + squares]`; empty where there is no table.
     let distances: [UInt32]
+    /// What layers add to the rows that queries and keys of squares are made of, `[squares][width]`; nil for nothing.
+    var sines: FloatBuffer?
 
     /// The picture's rows.
     var count: Int { first + rows * columns }
