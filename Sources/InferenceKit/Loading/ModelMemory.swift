@@ -137,10 +137,12 @@ struct ModelMemory: Sendable, Hashable {
 extension PictureNet {
     /// What running takes, with a picture as large as those that a net was made for.
     ///
-    /// - Parameter weights: bytes of the weights that are read.
-    func memory(weights: Int64) -> MemoryUse {
+    /// - Parameters:
+    ///   - weights: bytes of the weights that are read.
+    ///   - format: how a tower before a net caches keys and values.
+    func memory(weights: Int64, format: KeyValueFormat) -> MemoryUse {
         switch self {
-        case .convolutions(let net): net.memory(weights: weights, height: net.height, width: net.width)
+        case .convolutions(let net): net.memory(weights: weights, format: format)
         case .windows(let net): net.memory(weights: weights, height: net.height, width: net.width)
         }
     }
