@@ -179,19 +179,19 @@ extension ConvolutionNet.Layer {
     fileprivate var isInPlace: Bool {
         switch self {
         case .squeeze, .norm, .response: true
-        case .convolution, .largest, .mean, .attention, .shrunkAttention, .squares: false
+        case .convolution, .largest, .mean, .attention, .reducedAttention, .squares: false
         }
     }
 
     /// Numbers that are there while it is computed.
     fileprivate func inner(_ plane: ConvolutionNet.Plane) -> Int {
-        guard case .shrunkAttention(let attention) = self else { return 0 }
+        guard case .reducedAttention(let attention) = self else { return 0 }
         let keys = attention.keys(of: plane).places
         return attention.cacheNumbers(keys) + max(3 * keys, 2 * plane.places) * attention.query.outputs
     }
 }
 
-extension ConvolutionNet.ShrunkAttention {
+extension ConvolutionNet.ReducedAttention {
     /// Of the pages of keys and values.
     func cacheNumbers(_ keys: Int) -> Int {
         let pages = (keys + Int(HUB_PAGE) - 1) / Int(HUB_PAGE)

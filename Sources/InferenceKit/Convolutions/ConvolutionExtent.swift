@@ -79,7 +79,7 @@ struct ConvolutionExtent: Sendable, Hashable {
                 let whole = plane.whole(squares.side)
                 note(whole)
                 _ = walk(squares.blocks, whole)
-            case .shrunkAttention(let attention):
+            case .reducedAttention(let attention):
                 note(attention.keys(of: plane))
                 let keys = attention.keys(of: plane).places
                 if let reduction = attention.reduction { note(reduction.convolution, keys) }
@@ -194,7 +194,7 @@ extension ConvolutionNet {
     /// Whether each plane has memory of its own.
     var isLoose: Bool {
         map != nil
-            || blocks.contains { $0.layers.contains { if case .shrunkAttention = $0 { true } else { false } } }
+            || blocks.contains { $0.layers.contains { if case .reducedAttention = $0 { true } else { false } } }
     }
 
     /// Numbers that are made of weights when a model is opened; at most `Int64.max`.
@@ -214,7 +214,7 @@ extension ConvolutionNet.Layer {
         case .response(let norm): 2 * Int64(norm.channels)
         case .squares(let squares):
             squares.blocks.flatMap(\.all).reduce(0) { $0.addedClamped($1.madeNumbers) }
-        case .shrunkAttention(let attention):
+        case .reducedAttention(let attention):
             attention.convolutions.reduce(Int64(2 * (attention.reduction?.norm.channels ?? 0))) {
                 $0.addedClamped($1.madeNumbers)
             }

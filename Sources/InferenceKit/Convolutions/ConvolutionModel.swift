@@ -13,7 +13,7 @@ struct ConvolutionModel: Sendable {
         case norm(weight: FloatBuffer, bias: FloatBuffer, epsilon: Float)
         case response(weight: FloatBuffer, bias: FloatBuffer, epsilon: Float)
         case attention(ConvolutionNet.Attention)
-        case shrunkAttention(PlaneAttention)
+        case reducedAttention(PlaneAttention)
         case squares(side: Int, [Block])
     }
 
@@ -108,8 +108,8 @@ struct ConvolutionModel: Sendable {
                         bias: try source.numbers(net.prefix + norm.bias, norm.shape),
                         epsilon: Float(norm.epsilon)))
             case .attention(let attention): steps.append(.attention(attention))
-            case .shrunkAttention(let attention):
-                steps.append(.shrunkAttention(try PlaneAttention(attention, prefix: net.prefix, source)))
+            case .reducedAttention(let attention):
+                steps.append(.reducedAttention(try PlaneAttention(attention, prefix: net.prefix, source)))
             case .squares(let squares):
                 steps.append(.squares(side: squares.side, try blocks(squares.blocks, net, source)))
             }
@@ -250,7 +250,7 @@ extension ConvolutionModel.Step {
                 team, plane.start, size.places, size.channels, factors.start, bias.start, out.start)
             return isKept ? out : nil
         case .attention(let attention): return attention.apply(plane, space)
-        case .shrunkAttention(let attention): return attention.apply(plane, space)
+        case .reducedAttention(let attention): return attention.apply(plane, space)
         case .squares: preconditionFailure("squares have blocks of their own")
         }
     }

@@ -3,7 +3,7 @@ import HubCore
 
 /// Each place of a plane attends to all, or to fewer that are made of them.
 struct PlaneAttention: Sendable {
-    private let description: ConvolutionNet.ShrunkAttention
+    private let description: ConvolutionNet.ReducedAttention
     private let query: ConvolutionWeights
     private let key: ConvolutionWeights
     private let value: ConvolutionWeights
@@ -27,7 +27,7 @@ struct PlaneAttention: Sendable {
         }
     }
 
-    init(_ d: ConvolutionNet.ShrunkAttention, prefix: String, _ source: TensorSource) throws(AIError) {
+    init(_ d: ConvolutionNet.ReducedAttention, prefix: String, _ source: TensorSource) throws(AIError) {
         description = d
         query = try ConvolutionWeights(d.query, prefix: prefix, source)
         key = try ConvolutionWeights(d.key, prefix: prefix, source)

@@ -1,6 +1,6 @@
 extension ConvolutionNet {
     /// Each place attends to all, or to fewer that are made of them (https://arxiv.org/abs/2105.15203, section 3.1).
-    struct ShrunkAttention: Sendable, Hashable {
+    struct ReducedAttention: Sendable, Hashable {
         /// What keys and values are made of, in the place of the plane: a convolution and a norm.
         struct Reduction: Sendable, Hashable {
             var convolution: Convolution
@@ -125,7 +125,7 @@ extension ConvolutionNet {
     }
 }
 
-extension ConvolutionNet.ShrunkAttention {
+extension ConvolutionNet.ReducedAttention {
     var convolutions: [ConvolutionNet.Convolution] {
         (reduction.map { [$0.convolution] } ?? []) + [query, key, value, output]
     }

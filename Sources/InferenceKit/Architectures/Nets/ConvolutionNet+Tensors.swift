@@ -50,7 +50,7 @@ extension ConvolutionNet {
             switch layer {
             case .convolution(let convolution): try check(convolution, channels, path)
             case .attention(let attention): try check(attention, channels, path)
-            case .shrunkAttention(let attention): try check(attention, channels, path)
+            case .reducedAttention(let attention): try check(attention, channels, path)
             case .squares(let squares): _ = try check(squares.blocks, channels, path)
             case .largest, .mean, .squeeze, .norm, .response: break
             }
@@ -65,7 +65,7 @@ extension ConvolutionNet {
         }
     }
 
-    private func check(_ attention: ShrunkAttention, _ channels: Int, _ path: String) throws(AIError) {
+    private func check(_ attention: ReducedAttention, _ channels: Int, _ path: String) throws(AIError) {
         guard attention.heads > 0, attention.query.outputs % attention.heads == 0, attention.headSize <= 1024 else {
             throw .malformed(
                 path, "\(attention.query.outputs) channels are not divided among \(attention.heads) heads")
@@ -106,7 +106,7 @@ extension ConvolutionNet.Layer {
         case .norm(let norm): ["weight", "bias"].map { .init(name: "\(norm.name).\($0)", shape: [norm.channels]) }
         case .response(let norm): [norm.weight, norm.bias].map { .init(name: $0, shape: norm.shape) }
         case .squares(let squares): squares.blocks.flatMap(\.all).flatMap(\.tensors)
-        case .shrunkAttention(let attention): attention.tensors
+        case .reducedAttention(let attention): attention.tensors
         case .largest, .mean, .attention: []
         }
     }

@@ -113,7 +113,7 @@ struct ConvolutionNet: Sendable, Hashable {
         case response(ResponseNorm)
         case attention(Attention)
         case squares(Squares)
-        case shrunkAttention(ShrunkAttention)
+        case reducedAttention(ReducedAttention)
     }
 
     /// Layers whose result is added to what they were given, if there is a way around them.
@@ -165,7 +165,7 @@ struct ConvolutionNet: Sendable, Hashable {
             case .convolution(let convolution): convolution.outputs
             case .attention(let attention): attention.channels
             case .squares(let squares): squares.blocks.reduce(channels) { $1.channels(of: $0) }
-            case .shrunkAttention(let attention): attention.output.outputs
+            case .reducedAttention(let attention): attention.output.outputs
             case .largest, .mean, .squeeze, .norm, .response: channels
             }
         }

@@ -109,7 +109,7 @@ struct SegFormerPlan: Sendable {
 
     private func layer(_ stage: Stage, _ name: String) -> [ConvolutionNet.Block] {
         let (width, inner, attention) = (stage.width, stage.inner, name + "attention.")
-        var reduction: ConvolutionNet.ShrunkAttention.Reduction?
+        var reduction: ConvolutionNet.ReducedAttention.Reduction?
         if stage.reduction > 1 {
             let window = ConvolutionNet.Window(side: stage.reduction, stride: stage.reduction)
             reduction = .init(
@@ -121,7 +121,7 @@ struct SegFormerPlan: Sendable {
             .init(
                 layers: [
                     .norm(norm(name + "layer_norm_1", width)),
-                    .shrunkAttention(
+                    .reducedAttention(
                         .init(
                             heads: stage.heads, query: matrix(attention + "self.query", width, width),
                             key: matrix(attention + "self.key", width, width),
