@@ -47,7 +47,8 @@ struct TowerEngine: ObjectEngine {
         _ processor: PictureProcessor, _ pixels: ModelDescription.Pixels, in folder: String
     ) throws(AIError) -> Int {
         if let side = processor.patchSide, side != pixels.patch {
-            throw .malformed(folder, "its pictures are cut into squares of \(side); the model reads \(pixels.patch)")
+            throw .malformed(
+                folder, "its pictures are cut into squares of \(side); the model reads \(pixels.patch)")
         }
         var most = pixels.rows * pixels.columns
         // Other ratios than the usual ones may fill it better.
@@ -160,32 +161,5 @@ extension PictureProcessor {
             }
             return try pictures.map { height, width throws(AIError) in try sides(height: height, width: width) }
         }
-    }
-}
-
-extension PicturePixels {
-    /// The numbers of squares of pixels, row after row of them. In planes each has the first colour, row by row, then the
-    /// next, as a convolution's kernel; otherwise rows of pixels.
-    fileprivate func squares(side: Int, rows: Int, columns: Int) -> [[Float]] {
-        guard layout == .planes else {
-            let (numbers, count) = (patches(side: side), 3 * side * side)
-            return (0..<rows * columns).map { Array(numbers[$0 * count..<($0 + 1) * count]) }
-        }
-        var all: [[Float]] = []
-        all.reserveCapacity(rows * columns)
-        for row in 0..<rows {
-            for column in 0..<columns {
-                var square: [Float] = []
-                square.reserveCapacity(3 * side * side)
-                for color in 0..<3 {
-                    for y in row * side..<(row + 1) * side {
-                        let start = (color * height + y) * width + column * side
-                        square += values[start..<start + side]
-                    }
-                }
-                all.append(square)
-            }
-        }
-        return all
     }
 }

@@ -5,7 +5,7 @@ import Libc
 /// The weights of a layer.
 struct WindowLayer: Sendable {
     let firstNorm: RowNorm
-    let secondNorm: RowNorm
+    let feedNorm: RowNorm
     let query: Linear
     let key: Linear
     let value: Linear
@@ -27,7 +27,7 @@ struct WindowLayer: Sendable {
             try source.linear(named(part), rows: rows, columns: columns, bias: named(part) + ".bias")
         }
         firstNorm = try RowNorm(named(.firstNorm), width, Float(net.epsilon), source)
-        secondNorm = try RowNorm(named(.secondNorm), width, Float(net.epsilon), source)
+        feedNorm = try RowNorm(named(.secondNorm), width, Float(net.epsilon), source)
         (query, key, value) = try Self.inputs(net, number, layer, source)
         output = try linear(.output, width, width)
         up = try linear(.up, stage.inner, width)

@@ -27,13 +27,13 @@ extension WindowModel {
         for first in stride(from: 0, to: places, by: WindowExtent.rowsAtOnce) {
             let count = min(WindowExtent.rowsAtOnce, places - first)
             let (rows, made) = (space.rows.start + first * width, space.seen.start)
-            if net.version == .first { layer.secondNorm.apply(rows, rows: count, team, into: made) }
+            if net.version == .first { layer.feedNorm.apply(rows, rows: count, team, into: made) }
             space.multiply(
                 net.version == .first ? made : rows, rows: count, columns: width, [(layer.up, space.wide.start)])
             hub_activate(
                 team.team, net.activation.kernel, space.wide.start, nil, inner, count, inner, space.wide.start)
             space.multiply(space.wide.start, rows: count, columns: inner, [(layer.down, made)])
-            if net.version == .second { layer.secondNorm.apply(made, rows: count, team, into: made) }
+            if net.version == .second { layer.feedNorm.apply(made, rows: count, team, into: made) }
             hub_add(team.team, rows, made, 1, count * width)
         }
     }
