@@ -278,7 +278,7 @@ swinv2_large_window12to24_192to384""".split()
 def plan(name):
     """A line for each tensor, and for the windows of each layer, sorted; and the size of pictures."""
     with torch.device("meta"):
-        model = timm.create_model(name)
+        model = timm.create_model(name, num_classes=1000)
     lines = [f"{key} {' '.join(map(str, value.shape))}" for key, value in model.named_parameters()]
     for path, module in model.named_modules():
         if type(module).__name__ in ("SwinTransformerBlock", "SwinTransformerV2Block"):

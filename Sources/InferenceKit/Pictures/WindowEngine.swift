@@ -75,7 +75,7 @@ struct WindowEngine: PictureEngine {
         guard let plan = WindowPlan(net, height: made.height, width: made.width) else {
             throw refused("which is too small for the model's windows")
         }
-        if net.takesOneSize, plan.height != net.height / net.patch || plan.width != net.width / net.patch {
+        if net.takesOneSize, made.height != net.height || made.width != net.width {
             throw refused("and the model takes \(net.width) by \(net.height) alone")
         }
         guard space.extent.holds(WindowExtent(net, plan)) else {

@@ -4,8 +4,8 @@ import Libc
 
 /// The weights of a layer.
 struct WindowLayer: Sendable {
-    let firstNorm: RowNorm
-    let feedNorm: RowNorm
+    let firstHalfNorm: RowNorm
+    let secondHalfNorm: RowNorm
     let query: Linear
     let key: Linear
     let value: Linear
@@ -26,8 +26,8 @@ struct WindowLayer: Sendable {
         func linear(_ part: WindowPart, _ rows: Int, _ columns: Int) throws(AIError) -> Linear {
             try source.linear(named(part), rows: rows, columns: columns, bias: named(part) + ".bias")
         }
-        firstNorm = try RowNorm(named(.firstNorm), width, Float(net.epsilon), source)
-        feedNorm = try RowNorm(named(.secondNorm), width, Float(net.epsilon), source)
+        firstHalfNorm = try RowNorm(named(.firstNorm), width, Float(net.epsilon), source)
+        secondHalfNorm = try RowNorm(named(.secondNorm), width, Float(net.epsilon), source)
         (query, key, value) = try Self.inputs(net, number, layer, source)
         output = try linear(.output, width, width)
         up = try linear(.up, stage.inner, width)
@@ -147,7 +147,8 @@ extension TensorSource {
 
 extension ComputeTeam {
     /// Rows with a matrix, in float32.
-    fileprivate func multiplyExactly(_ rows: FloatBuffer, rows count: Int, _ linear: Linear, into out: FloatBuffer) {
+    fileprivate func multiplyExactly(_ rows: FloatBuffer, rows count: Int, _ linear: Linear, into out: FloatBuffer)
+    {
         let packed = UnsafeMutableRawPointer.allocate(
             byteCount: ConvolutionExtent.packedBytes(rows: count, columns: linear.columns), alignment: 64)
         defer { packed.deallocate() }

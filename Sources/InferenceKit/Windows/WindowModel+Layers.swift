@@ -27,13 +27,13 @@ extension WindowModel {
         for first in stride(from: 0, to: places, by: WindowExtent.rowsAtOnce) {
             let count = min(WindowExtent.rowsAtOnce, places - first)
             let (rows, made) = (space.rows.start + first * width, space.seen.start)
-            if net.version == .first { layer.feedNorm.apply(rows, rows: count, team, into: made) }
+            if net.version == .first { layer.secondHalfNorm.apply(rows, rows: count, team, into: made) }
             space.multiply(
                 net.version == .first ? made : rows, rows: count, columns: width, [(layer.up, space.wide.start)])
             hub_activate(
                 team.team, net.activation.kernel, space.wide.start, nil, inner, count, inner, space.wide.start)
             space.multiply(space.wide.start, rows: count, columns: inner, [(layer.down, made)])
-            if net.version == .second { layer.feedNorm.apply(made, rows: count, team, into: made) }
+            if net.version == .second { layer.secondHalfNorm.apply(made, rows: count, team, into: made) }
             hub_add(team.team, rows, made, 1, count * width)
         }
     }
@@ -89,7 +89,7 @@ struct WindowAttention {
             }
         }
         guard isFirst else { return }
-        layer.firstNorm.apply(out, rows: sources.count, space.team, into: out)
+        layer.firstHalfNorm.apply(out, rows: sources.count, space.team, into: out)
         guard place.isFilled else { return }
         for (number, row) in sources.enumerated() where row < 0 {
             (out + number * width).update(repeating: 0, count: width)
@@ -101,7 +101,8 @@ struct WindowAttention {
         space.multiply(
             space.seen.start, rows: count, columns: width,
             [
-                (layer.query, space.queries.start), (layer.key, space.keys.start), (layer.value, space.values.start),
+                (layer.query, space.queries.start), (layer.key, space.keys.start),
+                (layer.value, space.values.start),
             ])
         guard let factors = layer.factors else { return }
         let (team, size, heads) = (space.team.team, stage.headSize, count * stage.heads)
@@ -161,7 +162,7 @@ struct WindowAttention {
     private func add(_ sources: ArraySlice<Int>, _ space: WindowSpace) {
         let made = space.seen.start
         space.multiply(space.attended.start, rows: sources.count, columns: width, [(layer.output, made)])
-        if !isFirst { layer.firstNorm.apply(made, rows: sources.count, space.team, into: made) }
+        if !isFirst { layer.firstHalfNorm.apply(made, rows: sources.count, space.team, into: made) }
         for (number, row) in sources.enumerated() where row >= 0 {
             let (out, from) = (space.rows.start + row * width, made + number * width)
             for column in 0..<width { out[column] += from[column] }

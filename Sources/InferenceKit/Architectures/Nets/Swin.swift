@@ -21,7 +21,7 @@ extension NetFamily {
             let side = counted?[number] ?? 0
             net.stages[number].counted = .init(height: side, width: side)
             // Windows are as large as the pictures that it was made for allow, by their rows alone.
-            let stage = net.stages[number], rows = net.height / net.patch >> number
+            let stage = net.stages[number], rows = (net.height / net.patch) >> number
             let height = min(rows, stage.window.height)
             net.stages[number].window = .init(height: height, width: height)
             net.stages[number].shift = rows <= height ? .none : stage.shift
@@ -35,13 +35,13 @@ extension Settings {
     /// What both have, with windows as they are told.
     fileprivate mutating func swin(_ version: WindowNet.Version) throws(AIError) -> WindowNet {
         let pixels = try pixels(size: 224, patch: 4)
+        let (height, width) = try sides("image_size") ?? (224, 224)
         if flag("use_absolute_embeddings") ?? false { refuse("use_absolute_embeddings", "true") }
         let depths = try depths("depths", usual: [2, 2, 6, 2])
         let side = count("window_size") ?? 7
         let window = WindowNet.Extent(height: side, width: side)
         return WindowNet(
-            version: version, height: pixels.rows * pixels.patch, width: pixels.columns * pixels.patch,
-            patch: pixels.patch, fillsSquares: true,
+            version: version, height: height, width: width, patch: pixels.patch, fillsSquares: true,
             stages: try windowStages(
                 depths, Array(repeating: window, count: depths.count),
                 heads: try stages("num_heads", usual: [3, 6, 12, 24]), width: count("embed_dim") ?? 96),

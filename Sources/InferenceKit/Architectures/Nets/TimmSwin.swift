@@ -94,11 +94,12 @@ extension Settings {
         }
         refuseArguments(but: named.arguments())
         let pixels = try pixels(size: 224, patch: 4, key: "img_size")
+        let (height, width) = try sides("img_size") ?? (224, 224)
         let depths = try depths("depths", usual: named.depths)
         let usual = depths.count == named.windows.count ? named.windows : nil
         let windows = try timmWindows(depths.count, usual: usual)
         var net = WindowNet(
-            version: named.version, height: pixels.rows * pixels.patch, width: pixels.columns * pixels.patch,
+            version: named.version, height: height, width: width,
             takesOneSize: (flag("strict_img_size") ?? true) && !(flag("dynamic_img_size") ?? false),
             patch: pixels.patch, fillsSquares: false, stages: try timmStages(named, depths, windows),
             fillsFirst: false, shiftsWithRoom: false, epsilon: 1e-5, activation: .gelu,

@@ -70,7 +70,9 @@ extension WindowNet {
         }
     }
 
-    var squareName: String { prefix + (naming.isTransformers ? "embeddings.patch_embeddings.projection" : "patch_embed.proj") }
+    var squareName: String {
+        prefix + (naming.isTransformers ? "embeddings.patch_embeddings.projection" : "patch_embed.proj")
+    }
     var squareNormName: String { prefix + (naming.isTransformers ? "embeddings.norm" : "patch_embed.norm") }
     var finalNormName: String { prefix + (naming.isTransformers ? "layernorm" : "norm") }
 

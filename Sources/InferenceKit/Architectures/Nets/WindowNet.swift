@@ -113,10 +113,12 @@ extension WindowNet {
             guard stage.heads > 0, stage.channels % stage.heads == 0 else {
                 throw .malformed(path, "\(stage.channels) channels are not \(stage.heads) heads")
             }
-            guard (1...Self.mostSide).contains(stage.window.height), (1...Self.mostSide).contains(stage.window.width)
+            guard (1...Self.mostSide).contains(stage.window.height),
+                (1...Self.mostSide).contains(stage.window.width)
             else {
                 throw .malformed(
-                    path, "windows of \(stage.window.height) by \(stage.window.width) are not of 1 to \(Self.mostSide)"
+                    path,
+                    "windows of \(stage.window.height) by \(stage.window.width) are not of 1 to \(Self.mostSide)"
                 )
             }
         }

@@ -28,7 +28,9 @@ struct WindowPlan: Sendable, Hashable {
 
     /// nil for a picture that is too small.
     init?(_ net: WindowNet, height: Int, width: Int) {
-        func squares(_ side: Int) -> Int { net.fillsSquares ? (side + net.patch - 1) / net.patch : side / net.patch }
+        func squares(_ side: Int) -> Int {
+            net.fillsSquares ? (side + net.patch - 1) / net.patch : side / net.patch
+        }
         (self.height, self.width) = (squares(height), squares(width))
         guard self.height > 0, self.width > 0 else { return nil }
         var (down, across) = (self.height, self.width)
@@ -106,10 +108,12 @@ extension WindowPlan.Stage {
                     let distance =
                         (down + window.height - 1) * (2 * window.width - 1) + across + window.width - 1
                     let isApart =
-                        kind & 1 != 0 && isBehind(query / window.width, window.height, shift.height)
-                        != isBehind(key / window.width, window.height, shift.height)
-                        || kind & 2 != 0 && isBehind(query % window.width, window.width, shift.width)
-                            != isBehind(key % window.width, window.width, shift.width)
+                        kind & 1 != 0
+                        && isBehind(query / window.width, window.height, shift.height)
+                            != isBehind(key / window.width, window.height, shift.height)
+                        || kind & 2 != 0
+                            && isBehind(query % window.width, window.width, shift.width)
+                                != isBehind(key % window.width, window.width, shift.width)
                     rows.append(UInt32(distance + (isApart ? window.distances : 0)))
                 }
             }

@@ -51,7 +51,7 @@ extension Settings {
     }
 
     /// A side, or height and width, in pixels; nil if the file has none.
-    private func sides(_ key: String) throws(AIError) -> (height: Int, width: Int)? {
+    func sides(_ key: String) throws(AIError) -> (height: Int, width: Int)? {
         guard let value = value(key) else { return nil }
         guard let list = value.array else { return try size(value, key).map { ($0, $0) } }
         guard list.count == 2, let height = try size(list[0], key), let width = try size(list[1], key) else {
