@@ -183,6 +183,8 @@ import Testing
         head += Array("IHDR".utf8)
         head += [0, 0, 0xEA, 0x60, 0, 0, 0xEA, 0x60, 8, 2, 0, 0, 0]
         head += [0x0F, 0xB0, 0xE2, 0x15]
+        // The pixels begin, and no more.
+        head += [0, 0, 0, 4] + Array("IDAT".utf8) + [0, 0, 0, 0]
         let huge = Base64.text(head)
         let refused: [(String, JSONObject, String)] = [
             ("/v1/chat/completions", ["model": "org/vit", "messages": chat], "org/vit generates no text"),
