@@ -61,7 +61,10 @@ prepare_peers() {
         why_no_peers="there is no Python 3.10 or newer with venv" && return 1
     }
     key=$(python3 --version; pwd; cat Tests/Peers/requirements.txt)
-    if [ -x $venv/bin/python ] && [ "$(cat $venv/made-from 2>/dev/null)" = "$key" ]; then return; fi
+    if [ -x $venv/bin/python ] && [ "$(cat $venv/made-from 2>/dev/null)" = "$key" ]; then
+        prepare_axe $venv "$log"
+        return
+    fi
     say "Making a Python environment for the peers in $venv"
     rm -rf $venv
     if ! { python3 -m venv $venv &&
@@ -72,4 +75,12 @@ prepare_peers() {
         return 1
     fi
     printf '%s' "$key" >$venv/made-from
+    prepare_axe $venv "$log"
+}
+
+# axe-core, without which the tests that need it are skipped.
+prepare_axe() {
+    "$1/bin/python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("axe_playwright_python") is None)' && return
+    "$1/bin/python" -m pip install -q --disable-pip-version-check --retries 1 --timeout 20 --no-deps \
+        --only-binary :all: -r Tests/Peers/requirements-axe.txt >>"$2" 2>&1 || true
 }

@@ -297,6 +297,12 @@ NETS = {
             "epsilon": norms("eps", 0.1), "squeezing": replaced("EfficientNetSqueezeExciteLayer", Same),
             "SiLU": replaced("SiLU", torch.nn.ReLU), "even padding": even_padding, "shortcuts": no_residuals,
         }),
+    "regnet": Net("RegNet", dict(
+        embedding_size=8, hidden_sizes=[8, 16, 24], depths=[1, 2, 1], groups_width=4, downsample_in_first_stage=False),
+        size=(50, 70), without=BATCH | {"groups": ungrouped, "squeezing": replaced("RegNetSELayer", Same)}),
+    "regnet-x": Net("RegNet", dict(
+        embedding_size=8, hidden_sizes=[8, 16, 24], depths=[1, 2, 1], groups_width=8, layer_type="x", hidden_act="silu"),
+        size=(50, 70), without=BATCH | {"groups": ungrouped, "SiLU": replaced("SiLUActivation", torch.nn.ReLU)}),
     "dinov3-convnext": Net("DINOv3ConvNext", dict(
         hidden_sizes=[8, 16, 24], depths=[1, 2, 1], layer_norm_eps=0.001), size=(50, 70), is_bare=True,
         without=LAYERS | {"factors": filled("gamma", 1)}),
@@ -439,8 +445,11 @@ convnext_nano_ols convnext_tiny_hnf convnext_tiny convnext_small convnext_base c
 convnext_xlarge convnext_xxlarge convnextv2_atto convnextv2_femto convnextv2_pico convnextv2_nano convnextv2_tiny
 convnextv2_small convnextv2_base convnextv2_large convnextv2_huge test_convnext""".split()
 VITS = "mobilevit_xxs mobilevit_xs mobilevit_s".split()
+REGNETS = [
+    f"regnetx_{size}" for size in "002 004 004_tv 006 008 016 032 040 064 080 120 160 320".split()] + [
+    f"regnety_{size}" for size in "002 004 006 008 008_tv 016 032 040 064 080 080_tv 120 160 320 640 1280 2560".split()]
 #: Nets whose classifiers are called alike.
-ENDING_ALIKE = CONVNEXTS + VITS
+ENDING_ALIKE = CONVNEXTS + VITS + REGNETS
 PLANS = MOBILES + ENDING_ALIKE + """resnet10t resnet14t resnet18 resnet18d resnet26 resnet26t resnet26d resnet34 resnet34d resnet50 resnet50c
 resnet50d resnet50s resnet50t resnet101 resnet101d resnet152 resnet200d wide_resnet50_2 wide_resnet101_2 resnext50_32x4d
 resnext50d_32x4d resnext101_32x4d resnext101_32x8d resnext101_32x16d resnext101_64x4d test_resnet""".split()
@@ -471,6 +480,8 @@ def plan(name):
             lines.append(f"{path} {module.weight.numel()} e{module.eps:.0e} response")
         elif type(module).__name__ == "SqueezeExcite":
             lines.append(f"{path} {ACTIVATIONS[type(module.act1).__name__]} {ACTIVATIONS[type(module.gate).__name__]}")
+        elif type(module).__name__ == "SEModule":
+            lines.append(f"{path} {ACTIVATIONS[type(module.act).__name__]} {ACTIVATIONS[type(module.gate).__name__]}")
     lines += [f"{path} {value.numel()}" for path, value in model.named_parameters() if path.endswith(".gamma")]
     if name in ENDING_ALIKE:
         parents = {f"{path}.{part}": module for path, module in model.named_modules() for part, _ in module.named_children()}

@@ -60,12 +60,6 @@ def unmasked(model):
             block.get_attn_mask = lambda *_, **__: None
 
 
-def masked_once(model):
-    for block in blocks(model):
-        made = block.get_attn_mask
-        block.get_attn_mask = lambda *rest, made=made, **named: None if (mask := made(*rest, **named)) is None else mask / 2
-
-
 def turned_distances(model):
     """Distances the other way round."""
     found = 0
@@ -139,7 +133,6 @@ TRANSFORMERS = COMMON | {
 FIRST = {"distances": parameters("relative_position_bias_table")}
 SECOND = {
     "distances": parameters("bias_mlp.2"), "factors": parameters("logit_scale"), "limit of factors": unlimited,
-    "mask twice": masked_once,
 }
 TIMM = COMMON | {
     "norm of squares": without_norm("patch_embed.norm"), "last norm": lambda model: setattr(model, "norm", Same()),

@@ -11,7 +11,8 @@ import Testing
     static let names = [
         "convnext", "convnext-first", "convnext-hidden", "convnext-tiered", "convnext-timm", "convnextv2",
         "convnextv2-timm", "dinov3-convnext", "efficientnet", "efficientnet-keras", "efficientnet-same", "mobilenet-v1",
-        "mobilenet-v2", "mobilenet-v2-even", "mobilenetv3", "mobilevit", "mobilevit-resized", "resnet", "resnet-basic", "resnet-deep", "resnet-early",
+        "mobilenet-v2", "mobilenet-v2-even", "mobilenetv3", "mobilevit", "mobilevit-resized",
+        "regnet", "regnet-x", "resnet", "resnet-basic", "resnet-deep", "resnet-early",
         "resnet-timm", "resnext",
     ]
 
@@ -69,7 +70,7 @@ import Testing
             #expect(Self.digest(lines) == value["digest"]?.string, "\(name)")
             count += 1
         }
-        #expect(count > 70)
+        #expect(count > 130)
     }
 
     private func net(named name: String) throws -> ConvolutionNet {
@@ -158,6 +159,7 @@ import Testing
         ("efficientnet-keras", "strides", .array([1, 2]), "strides is not a list of sizes of stages"),
         ("efficientnet-keras", "hidden_dim", 1280, "hidden_dim is 1280; the last plane has 320 channels"),
         ("efficientnet-keras", "num_block_repeats", .array([1, 2, 2, 100_000]), "more than 10000 blocks"),
+        ("regnet", "layer_type", "z", "layer_type z"), ("regnet", "groups_width", 5, "3 groups of 16 and 16 channels"),
         ("convnext-timm", "architecture", "convnext_atto_rms", "architecture convnext_atto_rms"),
     ])
     func settingsAreChecked(name: String, key: String, value: JSON, message: String) async throws {
@@ -216,7 +218,7 @@ extension ConvolutionNet {
             case .convolution(let convolution): lines += convolution.lines(withActivation: hasActivation)
             case .squeeze(let squeeze):
                 lines += squeeze.reduce.lines(withActivation: false) + squeeze.expand.lines(withActivation: false)
-                let name = squeeze.reduce.name.dropLast(".conv_reduce".count)
+                let name = squeeze.reduce.name.split(separator: ".").dropLast().joined(separator: ".")
                 let activations = [squeeze.reduce, squeeze.expand].map {
                     "\($0.activation.map { "\($0)" } ?? "none")"
                 }
@@ -252,6 +254,7 @@ extension ConvolutionNet {
             }
             if case .attention(let attention) = layer { counts["\(attention.heads) heads", default: 0] += 1 }
         }
+        for case let activation? in blocks.map(\.activation) { counts["\(activation)", default: 0] += 1 }
         return counts.map { "\($0) \($1)" }
     }
 

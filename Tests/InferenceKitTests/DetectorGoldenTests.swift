@@ -1,5 +1,6 @@
 import HubCore
 import HubMedia
+import ModelFormats
 import Support
 import Testing
 

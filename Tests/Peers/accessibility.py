@@ -1,5 +1,9 @@
 """What a screen reader and weak eyes need of a page, looked at in the browser itself: names, roles, structure, contrast."""
 
+import importlib.util
+import json
+from pathlib import Path
+
 # Each fault is a text that names the element. Contrast by WCAG 2.1: 4.5:1, for large text 3:1.
 CHECK = r"""
 (() => {
@@ -90,3 +94,23 @@ CHECK = r"""
 
 def faults(page):
     return page.run(CHECK)
+
+
+def axe_script():
+    """The text of axe-core, which its package for Playwright brings; None without that. Playwright itself is not used."""
+    package = importlib.util.find_spec("axe_playwright_python")
+    for folder in package.submodule_search_locations if package else []:
+        if (script := Path(folder) / "axe.min.js").exists():
+            return script.read_text()
+    return None
+
+
+# Rules that every page is held against, those that are only recommended too.
+AXE = """axe.run(document, {resultTypes: ['violations']}).then(({violations}) => JSON.stringify(
+  violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.html.slice(0, 160)}`))))"""
+
+
+def axe_faults(page):
+    """What axe-core finds in a page, a text for each element. The page's policy does not hold for what a tool runs."""
+    page.run(axe_script() + "; 1")
+    return json.loads(page.run(AXE))

@@ -55,7 +55,8 @@ def answer(address, method="GET", body=None, **headers):
 class PageTest(unittest.TestCase):
     """A Hub, a cache with two of its models, a server with the page, and a browser."""
 
-    flags = ()
+    # Further models of the Hub, by the fixture that each is.
+    further = {}
 
     @classmethod
     def setUpClass(cls):
@@ -65,6 +66,8 @@ class PageTest(unittest.TestCase):
         shutil.copytree(cls.root / TINY, cls.root / CARD)
         (cls.root / CARD / "README.md").write_text(README)
         shutil.copytree(FIXTURES / "micro" / "bert", cls.root / BERT)
+        for name, fixture in cls.further.items():
+            shutil.copytree(FIXTURES / "micro" / fixture, cls.root / name)
         shutil.copytree(cls.root / TINY, cls.root / LONG)
         (cls.root / LONG / "README.md").write_text("**[" * 60_000 + "a" * 100_000 + "\n\n" + "_a *b `c " * 25_000)
         cls.sim = Hubsim(cls.root)
@@ -483,7 +486,7 @@ class Chat(ChatTest):
         self.ask(page, "Fail")
         page.until("window.feed")
         page.run("""say('{"error":{"message":"the engine has died"}}')""")
-        page.until("document.querySelector('.turn [role=alert]')?.innerText === 'the engine has died'")
+        page.until("document.querySelector('.turn [role=alert]')?.innerText === 'The engine has died'")
         self.ask(page, "Cut")
         page.until("document.querySelectorAll('.turn.user').length === 2")
         self.say(page, content="half an ans")
@@ -678,7 +681,7 @@ class Security(PageTest):
 
     def test_what_markdown_becomes(self):
         pieces = {
-            "# A #": "<h2>A</h2>", "## C#\n": "<h3>C</h3>", "#no": "<p>#no</p>", "a  \nb": "<p>a\nb</p>",
+            "# A #": "<h2>A</h2>", "## C#\n": "<h3>C</h3>", "#### A\n# B": "<h3>A</h3><h2>B</h2>", "#no": "<p>#no</p>", "a  \nb": "<p>a\nb</p>",
             "a\\\nb": "<p>a<br>b</p>", "* * *": "<hr>", "**a** _b_ `c`": "<p><strong>a</strong> <em>b</em> <code>c</code></p>",
             "``a`b``": "<p><code>a`b</code></p>", "- [x] a": '<ul><li class="task"><input type="checkbox" disabled="" checked="" aria-label="done"> a</li></ul>',
             "a|b\n:-|-:\n1|2\\|": '<table tabindex="0"><thead><tr><th scope="col">a</th><th scope="col">b</th></tr></thead>'

@@ -6,6 +6,8 @@ import unittest
 from peers import HUB, ODD
 from test_page import BERT, CARD, GGUF, TINY, ChatTest, PageTest, answer
 
+TRANSLATOR = "hub-demo/translator"
+
 
 class Finding(PageTest):
     def test_the_filters_of_the_command(self):
@@ -21,7 +23,7 @@ class Finding(PageTest):
             self.assertTrue(page.run("document.querySelector('.filters-more').open"))
             self.assertEqual(page.run("document.querySelector('[name=format]').value"), "gguf")
             page.open(f"{address}/?q=tiny&n=1")
-            self.assertEqual(page.text("#results h2"), "The first 1 models")
+            self.assertEqual(page.text("#results h2"), "The first 1 model")
 
     def test_an_address_of_the_hub_leads_to_its_page(self):
         address = self.serve()
@@ -122,6 +124,8 @@ class Disk(PageTest):
 class Afterwards(ChatTest):
     """What comes after a download, by what the model is for."""
 
+    further = {TRANSLATOR: "marian"}
+
     def test_the_page_of_a_model_shows_its_download_and_what_is_next(self):
         address = self.serve("api")
         for page in self.widths():
@@ -154,9 +158,20 @@ class Afterwards(ChatTest):
             self.assertIn(f"hub embed {BERT}", page.text("#use"))
             self.assertNotIn("hub chat", page.text("#use"))
             page.open(f"{address}/-/chat?model={BERT}")
-            page.until("document.querySelector('.turns').innerText.includes('No model that writes text')")
+            page.until("document.querySelector('.turns').innerText.includes('No model to chat with')")
             page.until("document.querySelector('#toasts').innerText.includes('is not among the models')")
             self.assertTrue(page.run("document.querySelector('#send').disabled"))
+
+    def test_what_only_translates_is_not_offered(self):
+        """The newest model is the one that a chat begins with, if one can chat with it."""
+        for model in (TINY, TRANSLATOR):
+            self.box.hub("pull", model)
+        address = self.serve("api")
+        for page in self.widths():
+            self.open(page, address)
+            self.assertEqual(page.run("[...document.querySelector('#model').options].map((one) => one.value)"), [TINY])
+            page.open(f"{address}/-/chat?model={TRANSLATOR}")
+            page.until("document.querySelector('#toasts').innerText.includes('is not among the models')")
 
     def test_the_usual_set_of_weights_is_chosen(self):
         self.box.hub("pull", GGUF)

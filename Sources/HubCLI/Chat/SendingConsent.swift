@@ -11,8 +11,8 @@ struct SendingConsent: Sendable {
     /// - Throws: ``ErrorCode/confirmationRequired`` without a yes.
     func ask(_ what: String, to label: String?, _ context: Context) async throws {
         guard let label, !((try? Endpoint(label))?.origin.isLoopback ?? false) else { return }
-        let isAllowed = try await context.confirm(
-            "Send \(what) to \(label)?", isGiven: isGiven, otherwise: "sending \(what) to \(label) needs a yes")
-        guard isAllowed else { throw AIError(.confirmationRequired, "nothing was sent") }
+        try await context.requireYes(
+            "Send \(what) to \(label)?", isGiven: isGiven, otherwise: "sending \(what) to \(label) needs a yes",
+            undone: "nothing was sent")
     }
 }

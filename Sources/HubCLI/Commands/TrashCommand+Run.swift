@@ -173,11 +173,9 @@ extension TrashCommand {
         show(old, trash, context, isEmpty: entries.isEmpty ? text : "nothing in the trash is that old")
         if old.isEmpty { return }
         if request.dryRun { return context.output.note("dry run: nothing was deleted") }
-        guard
-            try await context.confirm(
-                "Delete this permanently?", isGiven: request.yes,
-                otherwise: "refusing to delete without confirmation")
-        else { return context.output.note("nothing was deleted") }
+        try await context.requireYes(
+            "Delete this permanently?", isGiven: request.yes,
+            otherwise: "refusing to delete without confirmation", undone: "nothing was deleted")
         let freed = try await Blocking.run { try trash.empty(old) }.size
         var document = json(old)
         document = JSONObject(document.members + [(key: "freed_bytes", value: .int(freed))])

@@ -24,6 +24,16 @@ extension Context {
         }
     }
 
+    /// Asks for a yes without which a command does nothing.
+    ///
+    /// - Parameter undone: the message of the error after any other answer: "nothing was deleted".
+    /// - Throws: ``ErrorCode/confirmationRequired`` without a yes, whether it was refused or could not be asked for.
+    func requireYes(_ question: String, isGiven: Bool, otherwise what: String, undone: String) async throws {
+        guard try await confirm(question, isGiven: isGiven, otherwise: what) else {
+            throw AIError(.confirmationRequired, undone)
+        }
+    }
+
     /// Asks before a file is replaced.
     ///
     /// - Parameters:
@@ -32,8 +42,8 @@ extension Context {
     /// - Throws: ``ErrorCode/confirmationRequired`` unless it may be replaced.
     func confirmReplacing(_ name: String, isGiven: Bool, kept: String) async throws {
         do {
-            let isAllowed = try await confirm("Replace \(name)?", isGiven: isGiven, otherwise: "\(name) exists")
-            guard isAllowed else { throw AIError(.confirmationRequired, kept) }
+            try await requireYes(
+                "Replace \(name)?", isGiven: isGiven, otherwise: "\(name) exists", undone: kept)
         } catch let error as AIError where error.code == .confirmationRequired {
             throw AIError(error.code, error.message, advice: "--force replaces it")
         }

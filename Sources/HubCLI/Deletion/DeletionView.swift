@@ -31,10 +31,12 @@ struct DeletionView {
         for use in await workspace.sharedUses(of: plan) { context.output.note(use) }
         if isDryRun, !plan.isEmpty { context.output.line("dry run: nothing was deleted") }
         if isDryRun || plan.isEmpty { return nil }
-        guard try await agrees(isAgreed, isTrash: isTrash) else {
-            context.output.note("nothing was deleted")
-            return nil
+        var hasYes = false
+        try await failures.attempt(context.output) {
+            try await requireYes(isAgreed, isTrash: isTrash)
+            hasYes = true
         }
+        guard hasYes else { return nil }
         // Minutes may have passed at the question.
         let protection = try await currentProtection()
         try refuseUnknownPins(protection.pinsFault)
@@ -61,14 +63,14 @@ struct DeletionView {
     }
 
     /// Asks for confirmation. Interrupting the question reports that nothing was deleted.
-    private func agrees(_ isAgreed: Bool, isTrash: Bool) async throws -> Bool {
+    private func requireYes(_ isAgreed: Bool, isTrash: Bool) async throws {
         let kept = context.interruption.kept
         context.interruption.kept = "nothing was deleted"
-        let isYes = try await context.confirm(
+        try await context.requireYes(
             isTrash ? "Move this into the trash?" : "Delete this?", isGiven: isAgreed,
-            otherwise: "refusing to \(isTrash ? "move to the trash" : "delete") without confirmation")
+            otherwise: "refusing to \(isTrash ? "move to the trash" : "delete") without confirmation",
+            undone: "nothing was deleted")
         context.interruption.kept = kept
-        return isYes
     }
 
     private func delete(_ protection: Protection) async -> Deletion.Outcome {

@@ -52,8 +52,8 @@ struct HelpTopic: Sendable {
             (
                 "2",
                 """
-                the command line is wrong, no command was given, something needs a yes and has none, or hub rm names a \
-                pinned model
+                the command line is wrong, no command was given, something needs a yes and has none (nobody could be \
+                asked, or the answer was no), or hub rm names a pinned model
                 """
             ),
             (

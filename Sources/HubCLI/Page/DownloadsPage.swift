@@ -41,7 +41,8 @@ struct DownloadsPage {
                 "tr", [:],
                 [
                     .tag("th", ["scope": "row"], [.link(PageAddress.model(id: id), id)]),
-                    PageParts.cell("number", [.text(PageParts.size(model["size_bytes"]))], label: "On this machine"),
+                    PageParts.cell(
+                        "number", [.text(PageParts.size(model["size_bytes"]))], label: "On this machine"),
                     PageParts.cell("number live", [button]),
                 ])
         }

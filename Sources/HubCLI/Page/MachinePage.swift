@@ -140,7 +140,8 @@ struct MachinePage {
                     "p", ["class": "faint small"],
                     "The last 200, the newest first; the pages that you see here are left out."),
                 .tag(
-                    "pre", [
+                    "pre",
+                    [
                         "id": "log", "class": "log", "tabindex": "0", "role": "region",
                         "aria-label": "The last requests",
                     ],

@@ -113,7 +113,10 @@ struct ModelPage {
         return actions + [
             .tag(
                 "a",
-                ["href": address(reference), "class": "button quiet", "rel": "noopener noreferrer", "target": "_blank"],
+                [
+                    "href": address(reference), "class": "button quiet", "rel": "noopener noreferrer",
+                    "target": "_blank",
+                ],
                 "On the Hub")
         ]
     }

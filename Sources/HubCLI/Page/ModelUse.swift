@@ -39,7 +39,8 @@ struct ModelUse: Sendable {
             ["hub embed \(ShellQuoting.word(model)) 'A ship at sea'", task.example(model, mask: nil)]
         case .zeroShotImages:
             [
-                task.example(model, mask: nil), "hub rank \(ShellQuoting.word(model)) 'a red car' --attach FILE.jpg",
+                task.example(model, mask: nil),
+                "hub rank \(ShellQuoting.word(model)) 'a red car' --attach FILE.jpg",
                 "hub embed \(ShellQuoting.word(model)) 'a red car' --attach FILE.jpg",
             ]
         default: [task.example(model, mask: nil)]

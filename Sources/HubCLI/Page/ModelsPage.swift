@@ -60,7 +60,8 @@ struct ModelsPage {
         if let suggestion = answer.document["suggestion"]?.string {
             var query = request.query
             query["q"] = suggestion
-            parts.append(.tag("p", [:], [.text("Did you mean "), .link("/?\(query.text)", suggestion), .text("?")]))
+            parts.append(
+                .tag("p", [:], [.text("Did you mean "), .link("/?\(query.text)", suggestion), .text("?")]))
         }
         if let error = answer.error {
             parts.append(
@@ -151,6 +152,7 @@ struct ModelsPage {
     // MARK: This machine
 
     private func here() async throws -> [HTML] {
+        async let good = curated()
         let answer = try await place.ask(["ls"])
         let models = (answer.document["models"]?.array ?? []).filter { $0["kind"]?.string == "model" }
         var parts: [HTML] = []
@@ -171,7 +173,7 @@ struct ModelsPage {
                 ), PageParts.notes(answer),
             ]
         }
-        return parts + [try await curated()]
+        return parts + [try await good]
     }
 
     private func cached(_ model: JSON) -> HTML {

@@ -118,7 +118,8 @@ struct PageRoom: ServerRoom {
                             .tag("h1", [:], "Sign in"),
                             .tag(
                                 "p", [:],
-                                "This server is for people who have its token (HUB_SERVE_TOKEN). Who runs it has it."),
+                                "This server is for people who have its token (HUB_SERVE_TOKEN). Who runs it has it."
+                            ),
                             isWrong ? .tag("p", ["class": "bad", "role": "alert"], "That is not its token.") : [],
                             .tag("label", ["for": "token"], "Token"),
                             .tag(

@@ -117,7 +117,7 @@ import Testing
             try await process.wait(forText: "Delete this? [y/N] ")
             process.write(answer)
             let result = try await process.wait()
-            #expect(result.status == 0)
+            #expect(result.status == (isDeleted ? 0 : 2))
             #expect(result.terminal.contains("10 B freed") == isDeleted)
             #expect(result.terminal.contains("hub: nothing was deleted") != isDeleted)
             #expect(try await ids().contains("org/one") != isDeleted)

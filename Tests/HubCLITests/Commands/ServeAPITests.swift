@@ -54,7 +54,7 @@ import Testing
         let address = String(try await server.wait(forText: "export OPENAI").prefix { $0 != "\n" })
         let models = try await HTTPClient.get("\(address)/v1/models").json()["data"]?.array
         #expect(models?.map { $0["id"]?.string } == ["org/tiny"])
-        #expect(models?.first?["task"] == "text-generation")
+        #expect(models?.first?["task"] == "text-generation" && models?.first?["chat"] == true)
         #expect(try await ask(address, "/v1/chat/completions", Self.chat).status == 200)
         #expect(try await stop(server).status == 0)
     }

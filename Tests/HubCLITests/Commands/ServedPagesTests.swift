@@ -65,7 +65,8 @@ import Testing
             }
             let lost = try await HTTPClient.get("\(address)/nonsense", headers: Self.browser)
             #expect(lost.status == 404 && lost.text.contains("<h1>Not found</h1>"))
-            #expect(lost.text.contains("href=\"/?q=nonsense\""))
+            #expect(lost.text.contains("href=\"/?q=nonsense\"") && lost.text.contains("<p>There is nothing at "))
+            #expect(lost.text.contains("href=\"/?q=author:nonsense\""))
             // The Hub's own routes are for everyone.
             let file = try await HTTPClient.get(
                 "\(address)/org/tiny/resolve/main/config.json", headers: Self.browser)
@@ -125,6 +126,35 @@ import Testing
         }
     }
 
+    /// What writes texts without a chat template does not chat.
+    @Test func aTranslatorIsNotOfferedForChats() async throws {
+        let stage = try Stage { root in
+            let model = try ModelRepository("org/translator", in: root)
+            for name in try FileSystem.entries(Fixtures.path("micro/marian")) ?? [] {
+                try model.write(name, Fixtures.bytes("micro/marian/\(name)"))
+            }
+        }
+        #expect(try await stage.run("pull", "org/translator", "-q").status == 0)
+        try await serve(stage, "api", "page") { address in
+            let text = try await page("\(address)/-/models/org/translator")
+            #expect(!text.contains("/-/chat?model=") && !text.contains("hub chat"))
+            #expect(text.contains("href=\"#use\"") && text.contains("<code>hub try org/translator"))
+            let models = try await HTTPClient.get("\(address)/v1/models").json()["data"]?.array
+            #expect(models?.first?["task"] == "text-generation" && models?.first?["chat"] == false)
+        }
+    }
+
+    @Test func nothingThatIsFoundLeadsOn() async throws {
+        try await serve(try Stage(), "page") { address in
+            let text = try await page("\(address)/?q=no-such-model&license=mit")
+            #expect(text.contains("No model matches &quot;no-such-model&quot;<"), "\(text)")
+            #expect(!text.contains("no model matches"))
+            #expect(text.contains("href=\"/?q=no-such-model\"") && text.contains(">All models</a>"))
+            let bare = try await page("\(address)/?license=no-such-license")
+            #expect(bare.contains(">No model was found<") && !bare.contains("Search without filters"))
+        }
+    }
+
     @Test func theBestSetOfWeightsIsNamed() async throws {
         let stage = try Self.withSets([
             ("m-Q2_K.gguf", 1_000_000), ("m-Q4_K_M.gguf", 2_000_000), ("m-Q8_0.gguf", 3_000_000),
@@ -167,7 +197,7 @@ import Testing
                 #expect(!text.contains("href=\"/-/models/org/other\""), "\(query)")
                 #expect(text.contains("<details class=\"filters-more\" open>"))
             }
-            #expect(try await page("\(address)/?q=org&n=1").contains(">The first 1 models<"))
+            #expect(try await page("\(address)/?q=org&n=1").contains(">The first 1 model<"))
             let start = try await page(address)
             #expect(start.contains("<details class=\"filters-more\">"))
             // Each good model has its size and a button.

@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func aYesOnATerminalFetchesAndANoDoesNot() async throws {
-        for (answer, status) in [("n\n", Int32(3)), ("y\n", 0)] {
+        for (answer, status) in [("n\n", Int32(2)), ("\n", 2), ("y\n", 0)] {
             let process = try stage.start(
                 "try", "org/tiny", "--color", "never", terminal: .init(columns: 120, rows: 24))
             try await process.wait(forText: "Fetch it? [y/N] ")
@@ -162,6 +162,7 @@ import Testing
             let result = try await process.wait()
             #expect(result.status == status)
             #expect(result.terminal.contains("works: ") == (status == 0))
+            #expect(result.terminal.contains("hub: org/tiny was not fetched") == (status == 2))
         }
     }
 

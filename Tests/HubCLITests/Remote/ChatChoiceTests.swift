@@ -117,7 +117,7 @@ import Testing
         try await no.wait(forText: "Fetch it? [y/N] ")
         no.write("n\n")
         let refused = try await no.wait()
-        #expect(refused.status == 3 && refused.terminal.contains("org/talker is not downloaded yet: 2.3 MB"))
+        #expect(refused.status == 2 && refused.terminal.contains("org/talker is not downloaded yet: 2.3 MB"))
         let yes = try stage.shell(words, terminal: .init(columns: 200))
         try await yes.wait(forText: "Fetch it? [y/N] ")
         yes.write("y\n")

@@ -20,10 +20,9 @@ extension AdoptCommand {
             return view.show(try await separate(survey, chosen, context))
         }
         if request.dryRun { return context.output.line("dry run: nothing was changed") }
-        guard
-            try await context.confirm(
-                "Do this?", isGiven: request.yes, otherwise: "refusing to link without confirmation")
-        else { return context.output.note("nothing was changed") }
+        try await context.requireYes(
+            "Do this?", isGiven: request.yes, otherwise: "refusing to link without confirmation",
+            undone: "nothing was changed")
         try await carryOut(plan, run, view, context)
     }
 
@@ -182,11 +181,9 @@ extension AdoptCommand {
         guard !adoptions.isEmpty else { return context.output.line("nothing is adopted") }
         view.show(undoing: adoptions)
         if request.dryRun { return context.output.line("dry run: nothing was changed") }
-        guard
-            try await context.confirm(
-                "Make separate copies again?", isGiven: request.yes,
-                otherwise: "refusing to copy without confirmation")
-        else { return context.output.note("nothing was changed") }
+        try await context.requireYes(
+            "Make separate copies again?", isGiven: request.yes,
+            otherwise: "refusing to copy without confirmation", undone: "nothing was changed")
         let failures = try await separate(adoptions, run, context)
         context.output.document(view.json(undoing: adoptions, isDone: failures.first == nil))
         try failures.finish()

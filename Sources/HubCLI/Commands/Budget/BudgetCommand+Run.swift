@@ -38,9 +38,7 @@ extension BudgetCommand {
         guard !request.dryRun, request.yes || (context.isInteractive && context.mode != .json) else {
             return view.showOnly(isDryRun: request.dryRun)
         }
-        guard try await view.carryOut(isAgreed: request.yes, again: current) else {
-            return context.output.note("nothing was deleted")
-        }
+        try await view.carryOut(isAgreed: request.yes, undone: "nothing was deleted", again: current)
         context.output.document(view.json)
     }
 

@@ -86,21 +86,21 @@ struct BudgetView {
 
     /// Frees what the plan says, after a yes.
     ///
-    /// - Parameter again: what the budget asks for now, for the case that it changed while the question stood.
-    /// - Returns: whether the answer was yes.
-    /// - Throws: ``ErrorCode/diskFull`` if that is not enough, before anything is deleted.
-    func carryOut(isAgreed: Bool, again: () async throws -> Budget?) async throws -> Bool {
+    /// - Parameters:
+    ///   - undone: the message after a no.
+    ///   - again: what the budget asks for now, for the case that it changed while the question stood.
+    /// - Throws: ``ErrorCode/diskFull`` if that is not enough, before anything is deleted;
+    ///   ``ErrorCode/confirmationRequired`` without a yes.
+    func carryOut(isAgreed: Bool, undone: String, again: () async throws -> Budget?) async throws {
         if budget.missing > 0 { throw refusal }
         showPlan()
         for use in await workspace.sharedUses(of: budget.plan) { output.note(use) }
-        guard
-            try await context.confirm(
-                "Delete this for the budget?", isGiven: isAgreed,
-                otherwise: "refusing to delete without confirmation")
-        else { return false }
+        try await context.requireYes(
+            "Delete this for the budget?", isGiven: isAgreed,
+            otherwise: "refusing to delete without confirmation", undone: undone)
         var budget = budget
         if !isAgreed {
-            guard let now = try await again() else { return true }
+            guard let now = try await again() else { return }
             guard now.missing == 0, now.isPart(of: budget) else {
                 throw AIError(
                     .fileChanged, "the cache has changed meanwhile; nothing was deleted",
@@ -109,7 +109,6 @@ struct BudgetView {
             budget = now
         }
         try await delete(budget)
-        return true
     }
 
     private func delete(_ budget: Budget) async throws {

@@ -165,14 +165,14 @@ extension ChatsCommand {
             let names =
                 found.count > 8
                 ? "\(found.count) conversations" : found.map { "\($0.id) (\($0.title))" }.joined(separator: ", ")
-            let isAllowed = try await context.confirm(
+            try await context.requireYes(
                 "Remove \(SafeText.line(names))?", isGiven: request.yes,
-                otherwise: "refusing to remove conversations without confirmation")
-            guard isAllowed, let archive = try await archive(context) else {
-                throw AIError(.confirmationRequired, "nothing was removed")
-            }
+                otherwise: "refusing to remove conversations without confirmation", undone: "nothing was removed")
             let ids = found.map(\.id)
-            try await Blocking.run { for id in ids { try archive.remove(id) } }
+            // Another process may have removed it while the question stood.
+            if let archive = try await archive(context) {
+                try await Blocking.run { for id in ids { try archive.remove(id) } }
+            }
             context.output.render(json: ["removed": .array(ids.map(JSON.string))], quiet: ids) {
                 for id in ids { context.output.line(Styled("removed \(id)")) }
             }

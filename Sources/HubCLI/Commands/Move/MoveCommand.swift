@@ -51,10 +51,9 @@ enum MoveCommand {
                     : "\(ByteCount(move.bytes)) move from \(layout.root.printable) to \(move.target.root.printable)"
             ))
         if isDryRun { return context.output.line("dry run: nothing was changed") }
-        guard
-            try await context.confirm(
-                "Move the cache?", isGiven: isAgreed, otherwise: "refusing to move without confirmation")
-        else { return context.output.note("nothing was changed") }
+        try await context.requireYes(
+            "Move the cache?", isGiven: isAgreed, otherwise: "refusing to move without confirmation",
+            undone: "nothing was changed")
         try await carryOut(move, workspace, context)
         context.output.document(document)
         context.output.line(Styled("the cache is in \(move.target.root.printable) now", .strong))

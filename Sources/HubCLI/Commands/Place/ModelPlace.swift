@@ -143,13 +143,9 @@ extension ModelPlace {
             context.output.note("\(reference) is not downloaded yet: \(bytes)\(time)")
         }
         do {
-            guard
-                try await context.confirm(
-                    "Fetch it?", isGiven: demand.yes, otherwise: "\(reference) is not in the cache")
-            else {
-                throw AIError(
-                    .notCached, "\(reference) is not in the cache", advice: "hub pull \(reference) fetches it")
-            }
+            try await context.requireYes(
+                "Fetch it?", isGiven: demand.yes, otherwise: "\(reference) is not in the cache",
+                undone: "\(reference) was not fetched")
         } catch let error as AIError where error.code == .confirmationRequired {
             throw AIError(
                 error.code, error.message,

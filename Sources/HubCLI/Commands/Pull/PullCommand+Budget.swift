@@ -37,9 +37,8 @@ extension PullCommand {
         context.output.document([
             "models": .array([]), "budget": .object(["plan": .array(BudgetView.plan(budget))]),
         ])
-        let isDone = try await view.carryOut(isAgreed: isAgreed) {
+        try await view.carryOut(isAgreed: isAgreed, undone: "nothing was deleted, and nothing was fetched") {
             try await Self.budget(for: plans, workspace, context)
         }
-        guard isDone else { throw AIError(.cancelled, "nothing was deleted") }
     }
 }

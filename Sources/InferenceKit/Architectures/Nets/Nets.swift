@@ -6,8 +6,8 @@ enum Nets {
     static let all: [NetFamily] = [
         .mobileNetV3, .resNet, .resNetOfTransformers, .efficientNet, .mobileNetV2, .convNeXt, .convNeXtOfTransformers,
         .convNeXt2OfTransformers, .dinov3ConvNeXt, .mobileViT, .mobileViTOfTransformers,
-        .mobileNet1OfTransformers, .mobileNet2OfTransformers, .efficientNetOfTransformers,
-        .swin, .swin2, .swinOfTimm, .swin2OfTimm,
+        .mobileNet1OfTransformers, .mobileNet2OfTransformers, .efficientNetOfTransformers, .regNet,
+        .regNetOfTransformers, .swin, .swin2, .swinOfTimm, .swin2OfTimm,
     ]
 
     /// The family of a configuration; nil if there is none for it.
