@@ -70,17 +70,17 @@ extension ConvolutionNet {
 
     private func check(_ convolution: Convolution, _ channels: Int, _ path: String) throws(AIError) {
         guard convolution.inputs == channels else {
-                throw .malformed(
-                    path, "\(convolution.name) would read \(convolution.inputs) of \(channels) channels")
-            }
-            guard convolution.groups > 0, convolution.inputs % convolution.groups == 0,
-                convolution.outputs % convolution.groups == 0
-            else {
-                throw .malformed(
-                    path,
-                    "\(convolution.name) has \(convolution.groups) groups of \(convolution.inputs) and \(convolution.outputs) channels"
-                )
-            }
+            throw .malformed(
+                path, "\(convolution.name) would read \(convolution.inputs) of \(channels) channels")
+        }
+        guard convolution.groups > 0, convolution.inputs % convolution.groups == 0,
+            convolution.outputs % convolution.groups == 0
+        else {
+            throw .malformed(
+                path,
+                "\(convolution.name) has \(convolution.groups) groups of \(convolution.inputs) and \(convolution.outputs) channels"
+            )
+        }
     }
 
     /// Whether a stored tensor may be there though none needs it: counters of training, and heads that are not run.

@@ -4,7 +4,8 @@ import ModelFormats
 /// Every family of convolutional nets that runs.
 enum Nets {
     static let all: [NetFamily] = [
-        .mobileNetV3, .resNet, .resNetOfTransformers, .efficientNet, .mobileNetV2, .convNeXt, .convNeXtOfTransformers,
+        .mobileNetV3, .resNet, .resNetOfTransformers, .efficientNet, .mobileNetV2, .convNeXt,
+        .convNeXtOfTransformers,
         .convNeXt2OfTransformers, .dinov3ConvNeXt, .mobileViT, .mobileViTOfTransformers,
         .mobileNet1OfTransformers, .mobileNet2OfTransformers, .efficientNetOfTransformers, .regNet,
         .regNetOfTransformers,
