@@ -46,22 +46,43 @@ static void write_rows(
     }
 }
 
-uint8_t *hub_png_write(const uint8_t *pixels, const uint8_t *alpha, uint32_t width, uint32_t height, size_t *count) {
+/// What is written: pixels of 8 bits, or levels of 16.
+typedef struct {
+    const uint8_t *pixels, *alpha;
+    const uint16_t *levels;
+    uint32_t width, height;
+} png_content;
+
+static void write_content(png_structp png, png_infop header, png_target *target, const png_content *content) {
+    const int color =
+        content->levels ? PNG_COLOR_TYPE_GRAY : content->alpha ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB;
+    png_set_write_fn(png, target, put, flush);
+    png_set_user_limits(png, 0x7FFFFFFF, 0x7FFFFFFF);
+    png_set_IHDR(
+        png, header, content->width, content->height, content->levels ? 16 : 8, color, PNG_INTERLACE_NONE,
+        PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, header);
+    if (content->levels) {
+        // A file has the upper byte first.
+        const uint16_t one = 1;
+        if (*(const uint8_t *)&one) png_set_swap(png);
+        for (size_t y = 0; y < content->height; y++)
+            png_write_row(png, (png_const_bytep)(content->levels + (size_t)content->width * y));
+    } else {
+        write_rows(png, target, content->pixels, content->alpha, content->width, content->height);
+    }
+    png_write_end(png, header);
+}
+
+static uint8_t *written(const png_content *content, size_t *count) {
     png_target *target = calloc(1, sizeof *target);
     if (!target) return NULL;
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, fail, say_nothing);
     png_infop header = png ? png_create_info_struct(png) : NULL;
-    target->row = alpha ? malloc(4 * (size_t)width) : NULL;
+    target->row = content->alpha ? malloc(4 * (size_t)content->width) : NULL;
     volatile int is_written = 0;
-    if (header && (!alpha || target->row) && !setjmp(png_jmpbuf(png))) {
-        png_set_write_fn(png, target, put, flush);
-        png_set_user_limits(png, 0x7FFFFFFF, 0x7FFFFFFF);
-        png_set_IHDR(
-            png, header, width, height, 8, alpha ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-            PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-        png_write_info(png, header);
-        write_rows(png, target, pixels, alpha, width, height);
-        png_write_end(png, header);
+    if (header && (!content->alpha || target->row) && !setjmp(png_jmpbuf(png))) {
+        write_content(png, header, target, content);
         is_written = 1;
     }
     png_destroy_write_struct(&png, &header);
@@ -74,4 +95,14 @@ uint8_t *hub_png_write(const uint8_t *pixels, const uint8_t *alpha, uint32_t wid
     free(target->row);
     free(target);
     return bytes;
+}
+
+uint8_t *hub_png_write(const uint8_t *pixels, const uint8_t *alpha, uint32_t width, uint32_t height, size_t *count) {
+    const png_content content = {.pixels = pixels, .alpha = alpha, .width = width, .height = height};
+    return written(&content, count);
+}
+
+uint8_t *hub_png_write_levels(const uint16_t *levels, uint32_t width, uint32_t height, size_t *count) {
+    const png_content content = {.levels = levels, .width = width, .height = height};
+    return written(&content, count);
 }

@@ -10,7 +10,8 @@ import Testing
 @Suite struct ConvolutionGoldenTests {
     static let names = [
         "convnext", "convnext-first", "convnext-hidden", "convnext-tiered", "convnext-timm", "convnextv2",
-        "convnextv2-timm", "dinov3-convnext", "efficientnet", "efficientnet-keras", "efficientnet-same", "mobilenet-v1",
+        "convnextv2-timm", "dinov3-convnext", "efficientnet", "efficientnet-keras", "efficientnet-same",
+        "mobilenet-v1",
         "mobilenet-v2", "mobilenet-v2-even", "mobilenetv3", "mobilevit", "mobilevit-resized",
         "regnet", "regnet-x", "resnet", "resnet-basic", "resnet-deep", "resnet-early",
         "resnet-timm", "resnext",
@@ -159,7 +160,8 @@ import Testing
         ("efficientnet-keras", "strides", .array([1, 2]), "strides is not a list of sizes of stages"),
         ("efficientnet-keras", "hidden_dim", 1280, "hidden_dim is 1280; the last plane has 320 channels"),
         ("efficientnet-keras", "num_block_repeats", .array([1, 2, 2, 100_000]), "more than 10000 blocks"),
-        ("regnet", "layer_type", "z", "layer_type z"), ("regnet", "groups_width", 5, "3 groups of 16 and 16 channels"),
+        ("regnet", "layer_type", "z", "layer_type z"),
+        ("regnet", "groups_width", 5, "3 groups of 16 and 16 channels"),
         ("convnext-timm", "architecture", "convnext_atto_rms", "architecture convnext_atto_rms"),
     ])
     func settingsAreChecked(name: String, key: String, value: JSON, message: String) async throws {

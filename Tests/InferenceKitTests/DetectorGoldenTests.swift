@@ -160,6 +160,28 @@ import Testing
         #expect(plain.sides(height: picture.0, width: picture.1) == detr)
     }
 
+    /// Files before transformers 4.26 have numbers in the place of lengths with names.
+    @Test(
+        arguments: [
+            (["size": 800, "max_size": 800], (800, 800), nil), (["size": 600], (600, 1333), nil),
+            ([:], (800, 1333), nil), (["size": 512, "max_size": 864], (512, 864), 16),
+            (["size": 512], (512, 1333), 16),
+        ] as [(JSONObject, (Int, Int), Int?)])
+    func oldSizesAreThoseOfTheReference(members: JSONObject, edges: (Int, Int), multiple: Int?) throws {
+        var members = members
+        members["feature_extractor_type"] = .string(
+            multiple == nil ? "DetrFeatureExtractor" : "YolosFeatureExtractor")
+        let made = try PictureSettings(members, path: "preprocessor_config.json").processor(modelType: nil).size
+        let (shortest, longest) = edges
+        let expected: PictureSize =
+            if let multiple {
+                .wholeBetween(shortest: shortest, longest: longest, of: multiple)
+            } else {
+                .between(shortest: shortest, longest: longest)
+            }
+        #expect(made == expected)
+    }
+
     /// The check of files knows the tensors of the net too.
     @Test func aMissingTensorOfTheNetIsFound() throws {
         let configuration = try ModelConfiguration(

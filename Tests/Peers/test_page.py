@@ -491,7 +491,7 @@ class Chat(ChatTest):
         page.until("document.querySelectorAll('.turn.user').length === 2")
         self.say(page, content="half an ans")
         page.run("feed.close()")
-        page.until("document.querySelector('#log-of-chat').innerText.includes('the answer was cut off')")
+        page.until("document.querySelector('#log-of-chat').innerText.includes('The answer was cut off')")
         page.close()
 
     def test_an_attached_text_is_sent(self):

@@ -48,7 +48,7 @@ class Axe(ChatTest):
         self.box.run([HUB, "rm", ODD, "--trash", "--yes"])
         address = self.serve("api")
         views = ["/", "/?q=tiny", "/?q=no-such-model&license=mit", "/?format=gguf", f"/-/models/{CARD}", f"/-/models/{GGUF}?inspect=1",
-                 f"/-/models/{CLIP}", f"/-/models/{TRANSLATOR}", "/-/storage", "/-/downloads", "/-/chat", "/-/machine?check=1",
+                 f"/-/models/{CLIP}", f"/-/models/{TRANSLATOR}", "/-/storage", "/-/downloads", "/-/chat", "/-/pictures", "/-/machine?check=1",
                  "/nonsense", "/-/nonsense", "/org/none-such"]
         for page in self.tabs():
             for view in views:

@@ -43,6 +43,9 @@ void hub_picture_close(hub_picture_decoder *decoder);
 /// Writes a PNG of RGB, or of RGBA if alpha is not NULL. The bytes are to be freed; NULL without memory.
 uint8_t *hub_png_write(const uint8_t *pixels, const uint8_t *alpha, uint32_t width, uint32_t height, size_t *count);
 
+/// Writes a PNG of grey in 16 bits. The bytes are to be freed; NULL without memory.
+uint8_t *hub_png_write_levels(const uint16_t *levels, uint32_t width, uint32_t height, size_t *count);
+
 /// Turns a picture of pixels of some bytes as EXIF's orientation (2 to 8) says; from 5 on width and height swap.
 void hub_picture_turn(
     const uint8_t *source, uint32_t width, uint32_t height, size_t pixel_bytes, int orientation, uint8_t *target);

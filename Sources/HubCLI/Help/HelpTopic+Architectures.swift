@@ -98,6 +98,8 @@ extension ModelTask {
         case .forecasting: "series"
         case .imageClassification: "picture labels"
         case .imageEmbedding: "picture vectors"
+        case .depthEstimation: "depth"
+        case .imageSegmentation: "segments"
         case .zeroShotImages: "matches"
         case .objectDetection: "objects"
         }

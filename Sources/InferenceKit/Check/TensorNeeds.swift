@@ -64,8 +64,19 @@ struct TensorNeeds {
     private init?(_ family: NetFamily, _ c: ModelConfiguration, names: Set<String>) {
         guard let (net, _) = try? family.describe(c, stored: names) else { return nil }
         isSorter = false
-        needs = net.stored.tensors.map { Need(name: $0.name, shape: $0.shape, isOptional: false) }
-        others = names.filter(net.stored.isBeside)
+        let stored = net.stored
+        needs = stored.tensors.map { Need(name: $0.name, shape: $0.shape, isOptional: false) }
+        guard case .convolutions(let net) = net, let tower = net.tower else {
+            others = names.filter(stored.isBeside)
+            return
+        }
+        for tensor in tower.names.stored(tower.description, prefix: tower.names.prefix) {
+            needs.append(Need(name: tensor.name, shape: tensor.shape, isOptional: false))
+        }
+        others = names.filter { name in
+            net.unread.contains { name.hasPrefix($0) } || tower.names.isOptional(name)
+                || tower.names.isOtherHead(name, prefix: tower.names.prefix)
+        }
     }
 
     private init?(planned c: ModelConfiguration, names: some Sequence<String>, isGGUF: Bool) {

@@ -12,6 +12,12 @@ struct ConvolutionExtent: Sendable, Hashable {
     var packed = 0
     /// Numbers of the keys and values of attention.
     var pages = 0
+    /// Numbers of all planes at once, where each has memory of its own,
+    var loose = 0
+    /// and whether that is so: they are of very different sizes.
+    var isLoose = false
+    /// Rows of the tower before the net; 0 without one.
+    var rows = 0
     /// Places of the smallest plane; 0 where the picture is too small for a window.
     var places = Int.max
 
@@ -24,6 +30,13 @@ struct ConvolutionExtent: Sendable, Hashable {
     /// What a picture of so many rows and columns takes.
     init(_ net: ConvolutionNet, height: Int, width: Int) {
         var plane = ConvolutionNet.Plane(height: height, width: width, channels: 3)
+        isLoose = net.isLoose
+        if let map = net.map {
+            let planes = net.tower.map { towerPlanes($0, plane) } ?? blockPlanes(net, plane)
+            if places > 0 { walk(map, planes, net) }
+            return
+        }
+        if isLoose { _ = blockPlanes(net, plane) }
         note(plane)
         plane = walk(net.blocks, plane)
         map = plane
@@ -33,7 +46,7 @@ struct ConvolutionExtent: Sendable, Hashable {
         if let classifier = net.classifier { _ = walk([.convolution(classifier)], features) }
     }
 
-    private mutating func note(_ plane: ConvolutionNet.Plane) {
+    mutating func note(_ plane: ConvolutionNet.Plane) {
         self.plane = max(self.plane, plane.count)
         places = min(places, plane.places)
     }
@@ -52,9 +65,7 @@ struct ConvolutionExtent: Sendable, Hashable {
         return plane
     }
 
-    private mutating func walk(_ layers: [ConvolutionNet.Layer], _ first: ConvolutionNet.Plane)
-        -> ConvolutionNet.Plane
-    {
+    mutating func walk(_ layers: [ConvolutionNet.Layer], _ first: ConvolutionNet.Plane) -> ConvolutionNet.Plane {
         var plane = first
         for layer in layers {
             let made = layer.plane(of: plane)
@@ -68,6 +79,12 @@ struct ConvolutionExtent: Sendable, Hashable {
                 let whole = plane.whole(squares.side)
                 note(whole)
                 _ = walk(squares.blocks, whole)
+            case .reducedAttention(let attention):
+                note(attention.keys(of: plane))
+                let keys = attention.keys(of: plane).places
+                if let reduction = attention.reduction { note(reduction.convolution, keys) }
+                note(attention.key, keys)
+                note(attention.query, plane.places)
             default: break
             }
             plane = made
@@ -76,7 +93,7 @@ struct ConvolutionExtent: Sendable, Hashable {
         return plane
     }
 
-    private mutating func note(_ convolution: ConvolutionNet.Convolution, _ places: Int) {
+    mutating func note(_ convolution: ConvolutionNet.Convolution, _ places: Int) {
         guard !convolution.isDepthwise else { return }
         let rows = convolution.rowsAtOnce(of: places)
         if convolution.gathers { windows = max(windows, rows * convolution.columns) }
@@ -88,13 +105,15 @@ struct ConvolutionExtent: Sendable, Hashable {
         var union = self
         union.plane = max(plane, other.plane)
         (union.windows, union.packed) = (max(windows, other.windows), max(packed, other.packed))
+        (union.loose, union.rows) = (max(loose, other.loose), max(rows, other.rows))
         (union.pages, union.places) = (max(pages, other.pages), min(places, other.places))
         return union
     }
 
     /// Whether memory of this size has room for another.
     func holds(_ other: ConvolutionExtent) -> Bool {
-        other.plane <= plane && other.windows <= windows && other.packed <= packed && other.pages <= pages
+        let fits = isLoose ? other.loose <= loose && other.rows <= rows : other.plane <= plane
+        return fits && other.windows <= windows && other.packed <= packed && other.pages <= pages
     }
 
     /// Bytes of rows that are packed for a product, in whole lines of the cache.
@@ -102,7 +121,7 @@ struct ConvolutionExtent: Sendable, Hashable {
 
     /// Bytes of all buffers; at most `Int64.max`.
     var bytes: Int64 {
-        let planes = Int64(plane).multipliedClamped(by: Int64(Self.planes))
+        let planes = isLoose ? Int64(loose) : Int64(plane).multipliedClamped(by: Int64(Self.planes))
         let numbers = planes.addedClamped(Int64(windows)).addedClamped(Int64(pages))
         return numbers.multipliedClamped(by: 4).addedClamped(Int64(packed))
     }
@@ -147,30 +166,42 @@ extension ConvolutionNet.Convolution {
 }
 
 extension StoredNet {
-    /// Bytes of the stored tensors that are read, by the headers; at most `Int64.max`.
+    /// Bytes of the stored tensors that are read, those of a tower too, by the headers; at most `Int64.max`.
     func storedBytes(_ weights: StoredWeights) -> Int64 {
         let names = Set(tensors.map(\.name))
-        return weights.tensors.reduce(0) {
+        let own = weights.tensors.reduce(Int64(0)) {
             names.contains(TensorList.plain($1.name)) ? $0.addedClamped(Int64($1.byteCount)) : $0
         }
+        return own.addedClamped(tower.map { TensorList(weights).bytes(of: $0.description, $0.names) } ?? 0)
     }
 }
 
 extension ConvolutionNet {
     /// What running takes, counted as it is allocated.
     ///
-    /// - Parameter weights: bytes of the weights that are read.
-    func memory(weights: Int64, height: Int, width: Int) -> MemoryUse {
-        MemoryUse(
-            weights: weights, made: madeNumbers.multipliedClamped(by: 4),
-            scratch: ConvolutionExtent(self, height: height, width: width).bytes)
+    /// - Parameters:
+    ///   - weights: bytes of the weights that are read.
+    ///   - extent: what the largest picture takes; nil for one as large as those that the net was made for.
+    ///   - format: how a tower caches keys and values.
+    func memory(weights: Int64, _ extent: ConvolutionExtent? = nil, format: KeyValueFormat) -> MemoryUse {
+        let extent = extent ?? ConvolutionExtent(self, height: height, width: width)
+        let use = MemoryUse(weights: weights, made: madeNumbers.multipliedClamped(by: 4), scratch: extent.bytes)
+        guard var d = tower?.description else { return use }
+        d.maxPositions = extent.rows
+        return use.added(to: d.memory(weights: 0, isPacked: false, context: extent.rows, format: format))
+    }
+
+    /// Whether each plane has memory of its own.
+    var isLoose: Bool {
+        map != nil
+            || blocks.contains { $0.layers.contains { if case .reducedAttention = $0 { true } else { false } } }
     }
 
     /// Numbers that are made of weights when a model is opened; at most `Int64.max`.
     private var madeNumbers: Int64 {
         let layers = blocks.flatMap(\.all) + pooled
         let made = layers.reduce(classifier?.madeNumbers ?? 0) { $0.addedClamped($1.madeNumbers) }
-        return made
+        return made.addedClamped(map?.madeNumbers ?? 0)
     }
 }
 
@@ -183,6 +214,10 @@ extension ConvolutionNet.Layer {
         case .response(let norm): 2 * Int64(norm.channels)
         case .squares(let squares):
             squares.blocks.flatMap(\.all).reduce(0) { $0.addedClamped($1.madeNumbers) }
+        case .reducedAttention(let attention):
+            attention.convolutions.reduce(Int64(2 * (attention.reduction?.norm.channels ?? 0))) {
+                $0.addedClamped($1.madeNumbers)
+            }
         case .largest, .mean, .attention: 0
         }
     }

@@ -99,7 +99,9 @@ extension ConvolutionNet.Attention {
         let size = channels / heads
         var attention = hub_attention()
         (attention.rows, attention.count) = (rows.baseAddress, rows.count)
-        (attention.heads, attention.kv_heads, attention.head_size, attention.value_size) = (heads, heads, size, size)
+        (attention.heads, attention.kv_heads, attention.head_size, attention.value_size) = (
+            heads, heads, size, size
+        )
         (attention.format, attention.scale) = (HUB_CACHE_F32, 1 / Float(size).squareRoot())
         hub_attend(team.team, &attention)
     }

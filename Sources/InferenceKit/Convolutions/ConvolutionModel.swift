@@ -13,7 +13,14 @@ struct ConvolutionModel: Sendable {
         case norm(weight: FloatBuffer, bias: FloatBuffer, epsilon: Float)
         case response(weight: FloatBuffer, bias: FloatBuffer, epsilon: Float)
         case attention(ConvolutionNet.Attention)
+        case reducedAttention(PlaneAttention)
         case squares(side: Int, [Block])
+    }
+
+    /// What makes one plane of several.
+    enum Map: Sendable {
+        case sum(MapSumWeights)
+        case fusion(MapFusionWeights)
     }
 
     struct Block: Sendable {
@@ -25,9 +32,10 @@ struct ConvolutionModel: Sendable {
     }
 
     let net: ConvolutionNet
-    private let blocks: [Block]
+    let blocks: [Block]
     private let pooled: [Step]
     private let classifier: ConvolutionWeights?
+    let map: Map?
     /// Bytes of the stored tensors that were read.
     let weightsBytes: Int64
 
@@ -44,8 +52,19 @@ struct ConvolutionModel: Sendable {
         classifier = try net.classifier.map { classifier throws(AIError) in
             try ConvolutionWeights(classifier, prefix: "", source)
         }
+        map = try Self.map(net, source)
         weightsBytes = source.readBytes
         try source.files.checkIntact()
+    }
+
+    private static func map(_ net: ConvolutionNet, _ source: TensorSource) throws(AIError) -> Map? {
+        switch net.map {
+        case .sum(let sum, _): return .sum(try MapSumWeights(sum, source))
+        case .fusion(let fusion):
+            guard let tower = net.tower else { preconditionFailure("a tower's planes without a tower") }
+            return .fusion(try MapFusionWeights(fusion, tower, source))
+        case nil: return nil
+        }
     }
 
     private static func blocks(
@@ -89,6 +108,8 @@ struct ConvolutionModel: Sendable {
                         bias: try source.numbers(net.prefix + norm.bias, norm.shape),
                         epsilon: Float(norm.epsilon)))
             case .attention(let attention): steps.append(.attention(attention))
+            case .reducedAttention(let attention):
+                steps.append(.reducedAttention(try PlaneAttention(attention, prefix: net.prefix, source)))
             case .squares(let squares):
                 steps.append(.squares(side: squares.side, try blocks(squares.blocks, net, source)))
             }
@@ -112,43 +133,39 @@ struct ConvolutionModel: Sendable {
         return Array(UnsafeBufferPointer(start: plane.start, count: plane.size.count))
     }
 
-    /// What a transformer reads of a picture: the numbers of each place of the last plane, row by row.
-    ///
-    /// - Precondition: the scratch memory has room for it.
-    func map(
-        _ pixels: [Float], height: Int, width: Int, _ space: ConvolutionSpace
-    ) -> (size: ConvolutionNet.Plane, places: [[Float]]) {
-        let plane = plane(pixels, height: height, width: width, space)
-        let channels = plane.size.channels
-        return (
-            plane.size,
-            (0..<plane.size.places).map { place in
-                Array(UnsafeBufferPointer(start: plane.start + place * channels, count: channels))
-            }
-        )
-    }
-
     /// The last plane of a picture.
-    private func plane(_ pixels: [Float], height: Int, width: Int, _ space: ConvolutionSpace) -> ConvolutionPlane {
-        space.clear()
-        var plane = space.plane(.init(height: height, width: width, channels: 3))
-        pixels.withUnsafeBufferPointer { plane.start.update(from: $0.baseAddress!, count: plane.size.count) }
+    func plane(_ pixels: [Float], height: Int, width: Int, _ space: ConvolutionSpace) -> ConvolutionPlane {
+        var plane = Self.first(pixels, height: height, width: width, space)
         for block in blocks { plane = Self.apply(block, to: plane, space) }
         return plane
     }
 
-    static func apply(_ block: Block, to plane: ConvolutionPlane, _ space: ConvolutionSpace) -> ConvolutionPlane {
-        var sum = apply(block.steps, to: plane, keepsFirst: block.around != nil, space)
+    /// A picture as the only plane.
+    static func first(
+        _ pixels: [Float], height: Int, width: Int, _ space: ConvolutionSpace
+    ) -> ConvolutionPlane {
+        space.clear()
+        let plane = space.plane(.init(height: height, width: width, channels: 3))
+        pixels.withUnsafeBufferPointer { plane.start.update(from: $0.baseAddress!, count: plane.size.count) }
+        return plane
+    }
+
+    /// - Parameter keepsFirst: whether the plane is read again after this.
+    static func apply(
+        _ block: Block, to plane: ConvolutionPlane, keepsFirst: Bool = false, _ space: ConvolutionSpace
+    ) -> ConvolutionPlane {
+        var sum = apply(block.steps, to: plane, keepsFirst: keepsFirst || block.around != nil, space)
         let team = space.team.team
         if let around = block.around {
-            let added = apply(around, to: plane, keepsFirst: false, space)
+            let added = apply(around, to: plane, keepsFirst: keepsFirst, space)
             if block.isJoined {
                 sum = join(added, sum, space)
             } else {
                 precondition(added.size == sum.size)
                 hub_add(team, sum.start, added.start, 1, sum.size.count)
-                space.give(back: added)
             }
+            // Without layers it is the plane itself.
+            if !keepsFirst || !around.isEmpty { space.give(back: added) }
         }
         if let activation = block.activation {
             let channels = sum.size.channels
@@ -158,7 +175,7 @@ struct ConvolutionModel: Sendable {
         return sum
     }
 
-    /// The channels of one plane, then those of another.
+    /// The channels of one plane, then those of another, which is given back.
     private static func join(
         _ first: ConvolutionPlane, _ second: ConvolutionPlane, _ space: ConvolutionSpace
     ) -> ConvolutionPlane {
@@ -169,7 +186,6 @@ struct ConvolutionModel: Sendable {
             target.update(from: first.start + place * before, count: before)
             (target + before).update(from: second.start + place * behind, count: behind)
         }
-        space.give(back: first)
         space.give(back: second)
         return joined
     }
@@ -234,6 +250,7 @@ extension ConvolutionModel.Step {
                 team, plane.start, size.places, size.channels, factors.start, bias.start, out.start)
             return isKept ? out : nil
         case .attention(let attention): return attention.apply(plane, space)
+        case .reducedAttention(let attention): return attention.apply(plane, space)
         case .squares: preconditionFailure("squares have blocks of their own")
         }
     }

@@ -29,6 +29,22 @@ struct ConvolutionWeights: Sendable {
             ? .channels(Self.turned(c, stored, factors)) : .products(Self.matrices(c, stored, factors))
     }
 
+    /// A matrix that was made of several.
+    init(_ c: ConvolutionNet.Convolution, matrix: FloatBuffer, rows: Int, bias: FloatBuffer) {
+        (convolution, self.bias) = (c, bias)
+        form = .products([WeightMatrix(float32: matrix, rows: rows, columns: matrix.count / rows)])
+    }
+
+    /// The weights of a convolution of single places, `[outputs][inputs]`, and its bias, with what is multiplied into them.
+    static func numbers(
+        _ c: ConvolutionNet.Convolution, prefix: String, _ source: TensorSource
+    ) throws(AIError) -> (weights: [Float], bias: [Float]) {
+        let (factors, bias) = try outputs(c, prefix, source)
+        var weights = try stored(c, prefix, source).array
+        for place in weights.indices { weights[place] *= factors[place / c.inputs] }
+        return (weights, bias)
+    }
+
     /// The weights of all outputs, one after the other.
     private static func stored(
         _ c: ConvolutionNet.Convolution, _ prefix: String, _ source: TensorSource
@@ -111,7 +127,7 @@ struct ConvolutionWeights: Sendable {
 
 extension WeightMatrix {
     /// Numbers in memory, row after row.
-    fileprivate init(float32 values: FloatBuffer, rows: Int, columns: Int) {
+    init(float32 values: FloatBuffer, rows: Int, columns: Int) {
         var layout = hub_matrix()
         layout.weights = UnsafeRawPointer(values.start)
         layout.stride = columns * MemoryLayout<Float>.stride

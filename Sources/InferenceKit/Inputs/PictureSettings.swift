@@ -171,6 +171,10 @@ struct PictureSettings: SettingValues {
             }
             if flag("do_pad") ?? false { processor.padding = .around(multiple: count("size_divisor") ?? 1) }
         case .detr, .yolos:
+            // A number alone is the shorter side, and the longer has the class's limit.
+            if case .shortest(let side) = processor.size, value("size")?.object == nil {
+                processor.size = .between(shortest: side, longest: 1333)
+            }
             if kind == .yolos, case .between(let shortest, let longest) = processor.size {
                 processor.size = .wholeBetween(shortest: shortest, longest: longest, of: 16)
             }

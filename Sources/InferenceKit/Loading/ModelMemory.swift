@@ -113,12 +113,15 @@ struct ModelMemory: Sendable, Hashable {
     /// The same part by part; nil where there is no description.
     func use(texts: Int = 1, context: Int, format: KeyValueFormat) -> MemoryUse? {
         if case .net(let net) = basis {
-            return net.memory(weights: weightsBytes)
+            return net.memory(weights: weightsBytes, format: format)
         }
         guard case .description(let d, let isPacked, let backbone) = basis else { return nil }
         let use = d.memory(
             weights: weightsBytes, isPacked: isPacked, texts: texts, context: context, format: format)
-        return backbone.reduce(use) { $0.added(to: $1.memory(weights: 0, height: 800, width: 1333)) }
+        return backbone.reduce(use) { use, net in
+            let extent = ConvolutionExtent(net, height: 800, width: 1333)
+            return use.added(to: net.memory(weights: 0, extent, format: format))
+        }
     }
 
     /// Bytes of the KV cache per position in all layers: 0 for a model without one, nil if unknown.
@@ -135,10 +138,12 @@ struct ModelMemory: Sendable, Hashable {
 extension PictureNet {
     /// What running takes, with a picture as large as those that a net was made for.
     ///
-    /// - Parameter weights: bytes of the weights that are read.
-    func memory(weights: Int64) -> MemoryUse {
+    /// - Parameters:
+    ///   - weights: bytes of the weights that are read.
+    ///   - format: how a tower caches keys and values.
+    func memory(weights: Int64, format: KeyValueFormat) -> MemoryUse {
         switch self {
-        case .convolutions(let net): net.memory(weights: weights, height: net.height, width: net.width)
+        case .convolutions(let net): net.memory(weights: weights, format: format)
         case .windows(let net): net.memory(weights: weights, height: net.height, width: net.width)
         }
     }

@@ -22,10 +22,8 @@ public struct ModelFolder: Sendable {
     public var forecasts: Bool { reading.forecasts }
     /// Whether it reads pictures: ``openPictureModel(_:)`` opens it.
     public var sees: Bool { reading.sees }
-    /// Whether it finds objects in pictures.
-    public var findsObjects: Bool {
-        reading.configuration.map { Architectures.task($0) == .objectDetection } ?? false
-    }
+    /// What it is for, as its configuration says; nil where that is not known.
+    public var task: ModelTask? { reading.configuration.flatMap(Architectures.task) }
     /// Whether it reads texts: ``open(_:)`` opens it, or its side of texts.
     public var readsTexts: Bool { inspection.readsTexts }
 

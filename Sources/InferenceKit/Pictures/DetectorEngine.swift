@@ -83,7 +83,7 @@ struct DetectorEngine: ObjectEngine {
                 "a picture of \(picture.width) by \(picture.height) pixels would become one of "
                     + "\(made.width) by \(made.height), which the model has no room for")
         }
-        let (size, map) = backbone.map(made.values, height: made.height, width: made.width, space)
+        let (size, map) = backbone.places(made.values, height: made.height, width: made.width, space)
         return EncoderInput(
             [RowInput](tokens: 0..<computation.model.description.vocabulary),
             answering: map.map { .patch($0) },

@@ -19,6 +19,17 @@ protocol PictureEngine: Sendable {
     ///
     /// - Throws: as ``outputs(_:isCancelled:)`` does, but for outputs that are not finite.
     func vectors(_ pictures: [Picture], isCancelled: () -> Bool) throws(AIError) -> [[Float]]
+
+    /// What a model with a map makes of a picture, in its own size.
+    ///
+    /// - Throws: as ``outputs(_:isCancelled:)`` does.
+    func map(_ picture: Picture, isCancelled: () -> Bool) throws(AIError) -> FloatGrid
+}
+
+extension PictureEngine {
+    func map(_ picture: Picture, isCancelled: () -> Bool) throws(AIError) -> FloatGrid {
+        throw AIError(.unsupportedModel, "the model makes no map of pictures")
+    }
 }
 
 /// One that may find objects.

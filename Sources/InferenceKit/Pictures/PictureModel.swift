@@ -3,7 +3,7 @@ public import HubMedia
 import ModelFormats
 
 /// A model that sees, on the CPU: pictures become labels or vectors, where it has a side for texts too in one space with
-/// them, or objects are found in them.
+/// them, or objects are found in them, or they become maps that say something of each pixel.
 public final class PictureModel: Sendable {
     /// What the headers say.
     public let inspection: ModelInspection
@@ -11,7 +11,7 @@ public final class PictureModel: Sendable {
     public let task: ModelTask
     /// All that it can do, what it is for first.
     public var tasks: [ModelTask] { takesLabels ? [task, .imageEmbedding] : [task] }
-    /// The labels of a classifier or of what finds objects, in the order of its outputs; empty for another model.
+    /// The labels of a classifier, or of what finds objects or segments, in the order of its outputs; empty for another model.
     public let labels: [String]
     /// Seconds that opening took.
     public let loadSeconds: Double
@@ -40,7 +40,7 @@ public final class PictureModel: Sendable {
             case .windows(let net): engine = try WindowEngine(reading, net, weights, options)
             }
             (labels, texts) = (net.labels, nil)
-            task = net.labels == nil ? .imageEmbedding : .imageClassification
+            task = net.task
             inspection = ModelInspection(reading)
         } else {
             let (_, described, names, weights) = try reading.runnable()
@@ -64,7 +64,7 @@ public final class PictureModel: Sendable {
             }
         }
         self.labels = labels?.names ?? []
-        scores = task == .objectDetection ? nil : labels.map(LabelScores.init)
+        scores = task.seesParts ? nil : labels.map(LabelScores.init)
         loadSeconds = Clock.seconds - began + reading.seconds
     }
 
@@ -95,10 +95,10 @@ public final class PictureModel: Sendable {
     /// or the first row after the last norm.
     ///
     /// - Parameter normalizes: whether vectors get length 1.
-    /// - Throws: ``ErrorCode/unsupportedModel`` for a model that finds objects, ``ErrorCode/invalidInput`` for a picture of
+    /// - Throws: ``ErrorCode/unsupportedModel`` for a model of parts of pictures, ``ErrorCode/invalidInput`` for a picture of
     ///   which no square of pixels is left, or more than the model has room for, ``ErrorCode/cancelled``.
     public func embed(_ pictures: [Picture], normalizes: Bool = false) async throws(AIError) -> [EmbeddingResult] {
-        guard task != .objectDetection else {
+        guard !task.seesParts else {
             throw .unsupported(inspection.folder, "the model is for \(task.rawValue); it gives pictures no vectors")
         }
         return try await queue.run { [self] isCancelled throws(AIError) in

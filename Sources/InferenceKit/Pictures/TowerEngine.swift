@@ -163,30 +163,3 @@ extension PictureProcessor {
         }
     }
 }
-
-extension PicturePixels {
-    /// The numbers of squares of pixels, row after row of them. In planes each has the first colour, row by row, then the
-    /// next, as a convolution's kernel; otherwise rows of pixels.
-    fileprivate func squares(side: Int, rows: Int, columns: Int) -> [[Float]] {
-        guard layout == .planes else {
-            let (numbers, count) = (patches(side: side), 3 * side * side)
-            return (0..<rows * columns).map { Array(numbers[$0 * count..<($0 + 1) * count]) }
-        }
-        var all: [[Float]] = []
-        all.reserveCapacity(rows * columns)
-        for row in 0..<rows {
-            for column in 0..<columns {
-                var square: [Float] = []
-                square.reserveCapacity(3 * side * side)
-                for color in 0..<3 {
-                    for y in row * side..<(row + 1) * side {
-                        let start = (color * height + y) * width + column * side
-                        square += values[start..<start + side]
-                    }
-                }
-                all.append(square)
-            }
-        }
-        return all
-    }
-}

@@ -145,9 +145,13 @@ final class Model: Sendable {
 
     /// Computes a step of at most the workspace's number of rows.
     ///
-    /// - Parameter logits: gets the index of each row that wants logits, in order, and them; they are valid only there.
+    /// - Parameters:
+    ///   - logits: gets the index of each row that wants logits, in order, and them; they are valid only there.
+    ///   - tap: gets the number of layers that the rows in the workspace have gone through, from 0 on.
     /// - Throws: ``ErrorCode/fileChanged`` if weights could not be read. Logits computed from them were not given.
-    func run(_ step: Step, _ w: Workspace, logits: (Int, Logits) -> Void = { _, _ in }) throws(AIError) {
+    func run(
+        _ step: Step, _ w: Workspace, logits: (Int, Logits) -> Void = { _, _ in }, tap: (Int) -> Void = { _ in }
+    ) throws(AIError) {
         precondition(!step.isEmpty && step.count <= w.rows)
         precondition(step.rows.allSatisfy { $0.input.token.map((0..<description.vocabulary).contains) ?? true })
         for (index, row) in step.rows.enumerated() {
@@ -165,11 +169,13 @@ final class Model: Sendable {
         if let placing = description.placing { w.fillPlaces(placing, step, width: description.width) }
         inputs?.apply(step, w.hidden, w)
         streams?.enter(rows: step.count, w)
+        tap(0)
         for (number, layer) in layers.enumerated() {
             layer.apply(
                 step, number: number, layer: caches[number], state: stateStarts[number], width: description.width,
                 w)
             if number + 1 < layers.count { layerPositions?.apply(step, behind: number, w) }
+            tap(number + 1)
         }
         streams?.leave(rows: step.count, w)
         for row in step.rows where description.isCausal { row.cache.advance(to: row.position + 1) }
@@ -223,6 +229,11 @@ final class Model: Sendable {
                 give(index, Logits(start: w.logitsStart + place * outputs, count: outputs))
             }
         }
+    }
+
+    /// The last norm of rows of the residual stream, `[rows][width]`, in place.
+    func normalize(_ rows: FloatBuffer, count: Int, _ team: ComputeTeam) {
+        finalNorm?.apply(rows.start, rows: count, team, into: rows.start)
     }
 
     /// The rows of the last step after the last norm, `[rows][width]`, in place.

@@ -15,7 +15,7 @@ struct EncoderTest {
     private static func name(_ task: ModelTask) -> String {
         switch task {
         case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages,
-            .objectDetection:
+            .objectDetection, .depthEstimation, .imageSegmentation:
             "embeddings"
         case .ranking: "ranking"
         case .classification: "labels"
@@ -54,7 +54,7 @@ struct EncoderTest {
     private var noun: String {
         switch task {
         case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages,
-            .objectDetection:
+            .objectDetection, .depthEstimation, .imageSegmentation:
             "vectors"
         case .ranking: "scores"
         case .classification, .tokenClassification: "labels"
@@ -82,7 +82,7 @@ struct EncoderTest {
         let range = "from \(Self.rounded(all.min() ?? 0)) to \(Self.rounded(all.max() ?? 0))"
         switch task {
         case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages,
-            .objectDetection:
+            .objectDetection, .depthEstimation, .imageSegmentation:
             let norms = results.map { vector in
                 Self.rounded(vector.reduce(0) { $0 + Double($1) * Double($1) }.squareRoot())
             }
@@ -111,7 +111,7 @@ struct EncoderTest {
         let first = samples.texts[0]
         switch task {
         case .embedding, .textGeneration, .forecasting, .imageClassification, .imageEmbedding, .zeroShotImages,
-            .objectDetection:
+            .objectDetection, .depthEstimation, .imageSegmentation:
             let ranking = try await model.rankByCosine(Array(samples.texts.dropFirst()), for: first)
             return SmokeTest.Sample(text: first, answer: .ranking(ranking))
         case .ranking:

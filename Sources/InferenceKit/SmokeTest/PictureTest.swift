@@ -31,9 +31,14 @@ struct PictureTest {
         var alone: [[Float]] = []
         for picture in Self.samples { alone += try await numbers([picture]) }
         let detail = "\(model.engine.team.instructionSet), \(model.engine.team.threads) threads"
+        let count = alone[0].count.grouped
         let what =
-            model.labels.isEmpty
-            ? "vectors of \(alone[0].count.grouped) numbers" : "\(model.labels.count.grouped) labels"
+            switch model.task {
+            case .depthEstimation: "depth of \(count) places"
+            case .imageSegmentation: "\(model.labels.count.grouped) labels, maps of \(count) numbers"
+            default:
+                model.labels.isEmpty ? "vectors of \(count) numbers" : "\(model.labels.count.grouped) labels"
+            }
         guard alone[0] != alone[1] else {
             throw AIError(.generationFailed, "different pictures have the same numbers")
         }
@@ -70,7 +75,12 @@ struct PictureTest {
     }
 
     private func numbers(_ pictures: [Picture]) async throws(AIError) -> [[Float]] {
-        model.labels.isEmpty
+        if [.depthEstimation, .imageSegmentation].contains(model.task) {
+            var maps: [[Float]] = []
+            for picture in pictures { maps.append(try await model.map(picture).values) }
+            return maps
+        }
+        return model.labels.isEmpty
             ? try await model.embed(pictures).map(\.vector) : try await model.outputs(pictures)
     }
 }

@@ -26,7 +26,7 @@ enum ArchitectureTraits {
         "dinov3_convnext", "ijepa", "regnet", "convnext",
         "convnextv2",
         "efficientnet", "mobilenet_v1", "mobilenet_v2", "mobilevit", "mobilevitv2", "levit", "cvt", "pvt", "pvt_v2",
-        "poolformer", "segformer", "dpt", "depth_anything", "glpn", "zoedepth", "detr", "conditional_detr",
+        "poolformer", "glpn", "zoedepth", "detr", "conditional_detr",
         "deformable_detr", "rt_detr", "rt_detr_v2", "d_fine", "yolos", "table-transformer", "maskformer",
         "mask2former",
         "oneformer", "sam", "sam2", "vitmatte", "vitpose", "superpoint", "timm_wrapper", "timm_backbone",

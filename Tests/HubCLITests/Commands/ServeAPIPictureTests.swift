@@ -11,7 +11,8 @@ import Testing
         let address: String
 
         func ask(_ path: String, _ body: JSON) async throws -> HTTPReply {
-            try await Thread.run {
+            let address = address
+            return try await Thread.run {
                 try HTTPConnection(address).request("POST", path, headers: [:], body: Array(body.text().utf8))
             }
         }
@@ -178,9 +179,13 @@ import Testing
         let chat = JSON.array([.object(["role": "user", "content": "Hi"])])
         let cut = Base64.text(Self.bytes.prefix(200))
         // A PNG's head that tells of a picture of 60,000 by 60,000 pixels.
-        let huge = Base64.text(
-            [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
-                + [0, 0, 0xEA, 0x60, 0, 0, 0xEA, 0x60, 8, 2, 0, 0, 0] + [0x5D, 0x5A, 0x6B, 0x0C])
+        var head: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]
+        head += Array("IHDR".utf8)
+        head += [0, 0, 0xEA, 0x60, 0, 0, 0xEA, 0x60, 8, 2, 0, 0, 0]
+        head += [0x0F, 0xB0, 0xE2, 0x15]
+        // The pixels begin, and no more.
+        head += [0, 0, 0, 4] + Array("IDAT".utf8) + [0, 0, 0, 0]
+        let huge = Base64.text(head)
         let refused: [(String, JSONObject, String)] = [
             ("/v1/chat/completions", ["model": "org/vit", "messages": chat], "org/vit generates no text"),
             ("/v1/chat/completions", ["model": "org/clip", "messages": chat], "org/clip generates no text"),
@@ -227,7 +232,10 @@ import Testing
             ),
             ("/v1/embeddings", ["model": "org/clip", "input": image, "dimensions": 4000], "this model makes"),
             ("/v1/embeddings", ["model": "org/detr", "input": image], "it gives pictures no vectors"),
-            ("/v1/classify", ["model": "org/vit", "input": image, "threshold": 0.5], "models that find objects"),
+            (
+                "/v1/classify", ["model": "org/vit", "input": image, "threshold": .double(0.5)],
+                "models that find objects"
+            ),
             (
                 "/embedding", ["model": "org/clip", "content": image, "embd_normalize": 1],
                 "'embd_normalize' can be 2"
@@ -248,14 +256,15 @@ import Testing
     @Test func thePageHasAViewOfThem() async throws {
         let server = try await start("page")
         let headers: HTTPHeaders = ["Accept": "text/html"]
+        let address = server.address
         let page = try await Thread.run {
-            try HTTPConnection(server.address).request(
+            try HTTPConnection(address).request(
                 "GET", "/-/pictures?model=org%2Fclip", headers: headers, body: [])
         }
         #expect(page.status == 200 && page.text.contains("data-model=\"org/clip\""), "\(page.text.prefix(300))")
         #expect(page.text.contains("pictures.js") && page.text.contains("pictures.css"))
         let model = try await Thread.run {
-            try HTTPConnection(server.address).request("GET", "/-/models/org/vit", headers: headers, body: [])
+            try HTTPConnection(address).request("GET", "/-/models/org/vit", headers: headers, body: [])
         }
         #expect(model.text.contains("/-/pictures?model=org/vit"))
         try await server.stop()

@@ -80,14 +80,15 @@ import Testing
             (["try", model, "-o", place("a.png")], 2, "--output needs a picture"),
             (["try", model, "--attach", picture, "--force"], 2, "--force needs -o FILE"),
             (["try", model, "--attach", picture, "--threshold", "1.5"], 2, "out of bounds"),
-            (["try", model, "--attach", picture, "-o", place("a.jpg")], 2, "does not end in .png"),
+            (["try", model, "--attach", picture, "-o", place("a.jpg")], 2, "ends neither in .png nor in .npy"),
             (
                 ["try", model, "--attach", picture, "--attach", picture, "-o", place("a.png")], 2,
                 "-o takes one picture, and there are 2"
             ),
             (["try", model, "--attach", picture, "-o", place("none/a.png")], 6, "none/a.png"),
             (["try", labelling, "--attach", picture, "--threshold", "0.4"], 7, "vit finds no objects"),
-            (["try", labelling, "--attach", picture, "-o", place("a.png")], 7, "vit finds no objects"),
+            (["try", model, "--attach", picture, "-o", place("a.npy")], 2, "does not end in .png"),
+            (["try", labelling, "--attach", picture, "-o", place("a.png")], 7, "vit makes nothing that -o writes"),
             (["try", reading, "--attach", picture, "--threshold", "0.4"], 7, "llama reads no pictures"),
             (["try", model, "hello"], 7, "yolos reads pictures, and no text"),
             (["classify", model, "--attach", picture], 7, "it gives a picture no labels as a whole"),

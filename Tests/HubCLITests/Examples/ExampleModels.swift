@@ -41,6 +41,8 @@ enum ExampleModels {
         ("org/yolos", .fixture("micro/yolos")),
         ("org/clip", .fixture("micro/clip")),
         ("openai/clip-vit-base-patch32", .fixture("micro/clip")),
+        ("depth-anything/Depth-Anything-V2-Small-hf", .fixture("micro/depth-anything")),
+        ("nvidia/segformer-b0-finetuned-ade-512-512", .fixture("micro/segformer")),
         ("amazon/chronos-bolt-tiny", .forecaster),
         ("amazon/chronos-bolt-small", .forecaster),
     ]

@@ -3,12 +3,7 @@ import InferenceKit
 
 /// `hub image`
 enum ImageCommand {
-    static let output = Option<String>(
-        "output", short: "o", "FILE", .file, "where it is written",
-        read: { text throws(AIError) in
-            if text.isEmpty { throw AIError(.invalidInput, "the value is empty") }
-            return text
-        })
+    static let output = OutputFlags.output()
     static let size = Option<PictureSize>(
         "size", "WxH", .text, "width and height in pixels; without it the model chooses"
     ) { text throws(AIError) in try PictureSize(text) }

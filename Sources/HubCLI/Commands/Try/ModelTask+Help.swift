@@ -14,6 +14,8 @@ extension ModelTask {
         case .forecasting: "forecasts series of numbers"
         case .imageClassification: "gives pictures labels"
         case .imageEmbedding: "turns pictures into vectors"
+        case .depthEstimation: "says how far away each pixel of a picture is"
+        case .imageSegmentation: "gives the pixels of a picture labels"
         case .zeroShotImages: "tells which of your labels fits a picture"
         case .objectDetection: "finds objects in pictures"
         }
@@ -34,6 +36,8 @@ extension ModelTask {
         case .tokenClassification: "hub classify \(model) 'Anna lives in Lisbon.'"
         case .forecasting: "hub forecast \(model) FILE.csv"
         case .imageClassification: "hub classify \(model) --attach FILE.jpg"
+        case .depthEstimation: "hub try \(model) --attach FILE.jpg -o depth.png"
+        case .imageSegmentation: "hub try \(model) --attach FILE.jpg -o segments.png"
         case .imageEmbedding: "hub embed \(model) --attach FILE.jpg"
         case .objectDetection: "hub try \(model) --attach FILE.jpg"
         case .zeroShotImages: "hub classify \(model) --attach FILE.jpg --labels cat,dog"

@@ -30,12 +30,14 @@ extension TryCommand {
         }
         guard !needsTexts || folder.readsTexts else { throw readsNoText(request, report) }
         if let tasks = request.tasks, !tasks.contains(.imageClassification) { throw sees(request, report) }
-        try await checkObjects(folder, request, report, context)
+        try await checkParts(folder, request, report, context)
         let model = try await pictureModel(folder, request.options, target, context)
         report.opening = SmokeTest.openingChecks(model)
         context.output.document(report.json)
         if model.task == .objectDetection {
             try await find(files, first, model, request, &report, context)
+        } else if model.task.seesParts {
+            try await map(files, first, model, request, &report, context)
         } else if let query = request.query {
             let ranking = try await rank(files, first, for: query, model, request, target, &report, context)
             report.answer = (query, .ranking(ranking))
@@ -126,8 +128,8 @@ extension TryCommand {
     private static func hasNoLabels(_ model: PictureModel, _ request: Request, _ report: TryReport) -> AIError {
         guard model.takesLabels else {
             return AIError(
-                .unsupportedModel, "\(report.id) has no labels: it \(ModelTask.imageEmbedding.purpose)",
-                advice: ModelTask.imageEmbedding.example(request.model, mask: nil))
+                .unsupportedModel, "\(report.id) has no labels: it \(model.task.purpose)",
+                advice: model.task.example(request.model, mask: nil))
         }
         return AIError(
             .invalidInput, "\(report.id) has no labels of its own: it \(ModelTask.zeroShotImages.purpose)",

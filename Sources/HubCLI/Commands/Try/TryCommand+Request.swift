@@ -44,7 +44,7 @@ extension TryCommand {
         var index: String?
         /// The score above which objects are shown; nil for the usual one.
         var threshold: Double?
-        /// Where a picture with what was found goes, and whether it may replace another file.
+        /// The file that what is made of a picture is written to, and whether it may replace another one.
         var output: String?
         var force: Bool
         /// The file of a series to forecast, its column, and the number of values; nil for what is usual.
@@ -104,7 +104,7 @@ extension TryCommand {
             attach = arguments.all(InputFlags.attach)
             index = arguments[InputFlags.index]
             threshold = arguments[TryCommand.threshold]
-            output = arguments[ImageCommand.output]
+            output = arguments[TryCommand.output]
             force = arguments[SharedFlags.force]
             series = arguments[TryCommand.series]
             column = arguments[TryCommand.column]
@@ -133,7 +133,7 @@ extension TryCommand {
         /// - Throws: ``ErrorCode/invalidInput`` for a flag that lacks what it is about.
         func validate() throws(AIError) {
             try checkTexts()
-            try checkObjects()
+            try checkOutput()
             try checkSeries()
             try checkTask()
             try checkPrompt()
@@ -196,8 +196,8 @@ extension TryCommand {
             }
         }
 
-        /// What is asked of objects in a picture.
-        private func checkObjects() throws(AIError) {
+        /// What is asked of parts of a picture.
+        private func checkOutput() throws(AIError) {
             for (isGiven, flag) in [(threshold != nil, "threshold"), (output != nil, "output"), (force, "force")]
             where isGiven && attach.isEmpty {
                 throw AIError(.invalidInput, "--\(flag) needs a picture, by --attach FILE")
@@ -209,11 +209,7 @@ extension TryCommand {
             guard attach.count == 1 else {
                 throw AIError(.invalidInput, "-o takes one picture, and there are \(attach.count)")
             }
-            guard output.lowercased().hasSuffix(".png") else {
-                throw AIError(
-                    .invalidInput, "\(output.printable) does not end in .png",
-                    advice: "a picture with what was found on it is written as PNG: -o found.png")
-            }
+            _ = try OutputFormat(output)
         }
 
         private func checkSeries() throws(AIError) {
@@ -245,11 +241,9 @@ extension TryCommand {
                 (!labels.isEmpty, "labels", [.classification, .zeroShotImages]),
                 (textPair != nil, "text-pair", [.classification]), (chat, "chat", [.textGeneration]),
                 (series != nil, "series", [.forecasting]),
-                (
-                    !attach.isEmpty, "attach",
-                    [.imageClassification, .imageEmbedding, .zeroShotImages, .objectDetection]
-                ),
-                (threshold != nil, "threshold", [.objectDetection]), (output != nil, "output", [.objectDetection]),
+                (!attach.isEmpty, "attach", ModelTask.allCases.filter(\.sees)),
+                (threshold != nil, "threshold", [.objectDetection]),
+                (output != nil, "output", ModelTask.allCases.filter(\.seesParts)),
             ]
             for other in others where other.isGiven && !other.tasks.contains(task) {
                 throw AIError(.invalidInput, "--\(other.flag) has no meaning with --task \(task.rawValue)")

@@ -67,6 +67,13 @@ enum TryCommand {
             example, gives vectors with --task feature-extraction.
             """
     ) { text throws(AIError) in try Option<ModelTask>.value(text) }
+    static let output = OutputFlags.output(
+        "what a model makes of a picture, .png or .npy",
+        detail: """
+            Objects and segments are drawn on the picture. Depth is a PNG of 16 bits, from black for the smallest number to \
+            white for the largest. In a file of NumPy, .npy, each pixel has its depth, or the place of its segment in the \
+            list. If FILE exists, hub asks; without a terminal it needs --force.
+            """)
     static let series = Option.text(
         "series", "FILE", kind: .file, "forecast the series of numbers in a CSV file",
         detail: """
@@ -99,11 +106,10 @@ enum TryCommand {
             With a PROMPT, the model does once what it is for. A model for texts prints the text as it is generated. If it has \
             a chat template, the prompt is the user's message in it; --raw takes the prompt as it is. Other models print a \
             translation (--to), a vector, the labels of a text or of its tokens, or the words that fit where the prompt has a \
-            mask, written as the model writes it, or as [MASK] or <mask>. A model that labels or embeds pictures, or finds \
-            objects in them, takes one \
-            by --attach, without a PROMPT; for a picture with a PROMPT use hub chat --provider. Objects come with a score and \
-            with their sides in pixels: left, top, right, bottom. With -o FILE they are drawn on the picture. If FILE exists, \
-            hub asks; without a terminal it needs --force. hub chat, embed, rank, \
+            mask, written as the model writes it, or as [MASK] or <mask>. A model that labels or embeds pictures, finds objects \
+            in them, or says how far away their pixels are or what they show, takes one by --attach, without a PROMPT; for a \
+            picture with a PROMPT use hub chat --provider. Objects come with a score and with their sides in pixels: left, \
+            top, right, bottom. With -o FILE what was found is drawn on the picture, or depth as one. hub chat, embed, rank, \
             classify and forecast take more than one input; hub tokenize and hub eval look at tokens and predictions.
 
             With --chat and no PROMPT, it is a conversation on the terminal.
@@ -120,10 +126,9 @@ enum TryCommand {
             """,
         operands: [Operand("REF|FOLDER", .one, .modelOrFolder), Operand("PROMPT", .optional, .text)],
         flags: GenerationFlags.all + [
-            system.flag, chat.flag, raw.minor.flag, logits.minor.flag, InputFlags.attach.flag,
-            ImageCommand.output.flag,
-            SharedFlags.force.minor.flag, threshold.minor.flag, textPair.minor.flag,
-            labels.minor.flag, labelTemplate.minor.flag, task.minor.flag, from.minor.flag, to.minor.flag,
+            system.flag, chat.flag, raw.minor.flag, logits.minor.flag, InputFlags.attach.flag, output.flag,
+            SharedFlags.force.minor.flag, threshold.minor.flag, textPair.minor.flag, labels.minor.flag,
+            labelTemplate.minor.flag, task.minor.flag, from.minor.flag, to.minor.flag,
             InputFlags.promptName.minor.flag,
             InputFlags.dimensions.minor.flag, template.minor.flag, inspect.flag, check.flag, InputFlags.gguf.flag,
             ProviderFlags.provider.flag, ProviderFlags.timeout.minor.flag, SharedFlags.yes.flag,

@@ -33,12 +33,14 @@ extension TryReport {
             "ranking": ranking, "index": index,
             "labels": answer(\.labels) ?? pictures.first.flatMap { labels($0.labels) },
             "objects": found.first.map { Self.json($0.objects) },
-            "pictures": pictures.count + found.count < 2
+            "depth": maps.first?.depthJSON, "segments": maps.first?.segmentsJSON,
+            "pictures": pictures.count + found.count + maps.count < 2
                 ? nil
                 : .array(
                     pictures.map { .object(["file": .string($0.file), "labels": labels($0.labels)]) }
-                        + found.map { .object(["file": .string($0.file), "objects": Self.json($0.objects)]) }),
-            "output": drawn.map { .string($0) },
+                        + found.map { .object(["file": .string($0.file), "objects": Self.json($0.objects)]) }
+                        + maps.map(\.json)),
+            "output": written.map { .string($0) },
             "tokens": answer(\.tokens),
             "fill": answer(\.fill), "forecast": seriesJSON,
             "perplexity": perplexity.flatMap { $0.perplexity.isFinite ? .double($0.perplexity) : nil },

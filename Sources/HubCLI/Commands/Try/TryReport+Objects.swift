@@ -3,8 +3,7 @@ import InferenceKit
 
 /// The objects in a picture: as a table, in a pipe, in JSON.
 extension TryReport {
-    func showObjects(_ context: Context) {
-        let output = context.output
+    func showObjects(_ output: Output) {
         for (file, objects) in found {
             output.row(Styled(SafeText.line(file), .faint))
             if objects.isEmpty {
@@ -22,7 +21,6 @@ extension TryReport {
             }
             output.table(table)
         }
-        if let drawn { output.line(Styled(SafeText.line(drawn), .name)) }
     }
 
     /// A line of each.
@@ -32,7 +30,7 @@ extension TryReport {
                 ([object.label, Self.rounded(object.score)] + object.box.sides.map(Self.tenths))
                     .joined(separator: " ")
             }
-        } + (drawn.map { [$0] } ?? [])
+        }
     }
 
     static func json(_ objects: [FoundObject]) -> JSON {

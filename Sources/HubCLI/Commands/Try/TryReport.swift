@@ -43,8 +43,10 @@ struct TryReport {
     var pictures: [(file: String, labels: [TextLabel])] = []
     /// Pictures by their files, with the objects in each; nothing for a model that finds none.
     var found: [(file: String, objects: [FoundObject])] = []
-    /// The file with these on the picture.
-    var drawn: String?
+    /// Pictures of whose pixels something is said.
+    var maps: [PictureMap] = []
+    /// The file that was written; nil for none.
+    var written: String?
     /// A series and what may follow it.
     var series: SmokeTest.Series?
     var perplexity: Perplexity?
@@ -95,7 +97,8 @@ struct TryReport {
         if let verdict = check?.verdict ?? smoke?.verdict { return [verdict.rawValue] }
         let vectors = embeddings.map { $0.result.vector.map { "\($0)" }.joined(separator: " ") }
         return (similar.isEmpty ? vectors : similar.map(\.text)) + (answer.map { Self.quiet($0.answer) } ?? [])
-            + pictures.map { $0.labels.first?.label ?? "" } + quietObjects
+            + pictures.map { $0.labels.first?.label ?? "" } + quietObjects + quietMaps
+            + (written.map { [$0] } ?? [])
             + (perplexity.map { ["\($0.perplexity)"] } ?? []) + quietSeries
     }
 
@@ -113,8 +116,10 @@ struct TryReport {
             if let smoke { show(smoke, output) }
             showSeries(context)
             showVectors(output)
-            showObjects(context)
+            showObjects(output)
             for picture in pictures { show(.labels(picture.labels), of: picture.file, context) }
+            showMaps(output)
+            if let written { output.line(Styled(SafeText.line(written), .name)) }
             if let answer { show(answer.answer, of: answer.text, context) }
             if let generation {
                 output.line()

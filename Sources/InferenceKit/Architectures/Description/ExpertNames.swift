@@ -2,7 +2,7 @@
 ///
 /// `#` in a stem stands for the number of an expert: each has tensors of its own. Otherwise those of all experts are one
 /// tensor, `[experts][outputs][inputs]`.
-struct ExpertNames: Sendable {
+struct ExpertNames: Sendable, Hashable {
     /// The same as ``up`` where both are one tensor: of each expert first the gate, then the other.
     let gate: String
     let up: String

@@ -24,13 +24,17 @@ public enum ModelTask: String, Sendable, Hashable, CaseIterable, Codable {
 
     /// Finds objects in a picture: what they are, and where.
     case objectDetection = "object-detection"
+    /// Says how far away each pixel of a picture is.
+    case depthEstimation = "depth-estimation"
+    /// Gives the pixels of a picture labels.
+    case imageSegmentation = "image-segmentation"
 
     /// Whether it is done with pictures.
-    public var sees: Bool {
-        [.imageClassification, .imageEmbedding, .zeroShotImages, .objectDetection].contains(self)
-    }
+    public var sees: Bool { seesAlone || self == .zeroShotImages }
+    /// Whether something is said of parts of a picture, and nothing of the whole.
+    public var seesParts: Bool { [.objectDetection, .depthEstimation, .imageSegmentation].contains(self) }
     /// Whether it is done with texts.
-    public var reads: Bool {
-        ![.imageClassification, .imageEmbedding, .objectDetection, .forecasting].contains(self)
-    }
+    public var reads: Bool { !seesAlone && self != .forecasting }
+    /// Whether it is done with pictures, and without texts.
+    private var seesAlone: Bool { seesParts || self == .imageClassification || self == .imageEmbedding }
 }

@@ -54,7 +54,7 @@ enum TensorRole: Sendable, Hashable {
 /// Where an architecture's files keep each tensor.
 ///
 /// A name is a stem: `.weight` and `.bias` follow.
-struct TensorNames: Sendable {
+struct TensorNames: Sendable, Hashable {
     /// Before every name but those in ``outside``: `model.`. A checkpoint of the bare decoder has none.
     var prefix = ""
     /// Before the number of a layer: `layers.`

@@ -54,7 +54,9 @@ extension ConvNeXtPlan {
             named["convnext_\(size)_ols"] = plain.with { $0.stem = size == "nano" ? .overlapping : .tiered }
         }
         named["convnext_xxlarge"]?.epsilon = 1e-5
-        named["convnext_tiny_hnf"] = named["convnext_tiny"]?.with { ($0.isNormedFirst, $0.isMatrix) = (true, false) }
+        named["convnext_tiny_hnf"] = named["convnext_tiny"]?.with {
+            ($0.isNormedFirst, $0.isMatrix) = (true, false)
+        }
         named["convnext_large_mlp"] = named["convnext_large"]?.with { $0.hidden = 1536 }
         named["test_convnext"] = ConvNeXtPlan(depths: [1, 2, 4, 2], channels: [24, 32, 48, 64]).with {
             ($0.epsilon, $0.activation) = (1e-5, .geluTanh)

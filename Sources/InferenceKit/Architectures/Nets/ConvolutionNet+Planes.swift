@@ -41,7 +41,7 @@ extension ConvolutionNet.Layer {
         switch self {
         case .convolution(let convolution): convolution.plane(of: plane)
         case .largest(let window), .mean(let window): window.plane(of: plane)
-        case .squeeze, .norm, .response: plane
+        case .squeeze, .norm, .response, .reducedAttention: plane
         case .attention(let attention): plane.with(channels: attention.channels)
         case .squares: plane.with(channels: ConvolutionNet.channels(after: [self], of: plane.channels))
         }

@@ -8,11 +8,11 @@ extension ConvolutionNet {
         var shape: [Int]
     }
 
-    /// All tensors that are read.
+    /// All tensors that are read, but for those of a tower.
     var tensors: [Tensor] {
         let layers = blocks.flatMap(\.all) + pooled
         let own = layers.flatMap(\.tensors).map { Tensor(name: prefix + $0.name, shape: $0.shape) }
-        return own + (classifier?.tensors ?? [])
+        return own + (classifier?.tensors ?? []) + (map?.tensors ?? [])
     }
 
     /// Makes sure that what follows from the settings is a net: sizes that fit each other, and no tensor too large to be
@@ -21,6 +21,7 @@ extension ConvolutionNet {
     /// - Throws: ``ErrorCode/malformedModel``.
     func check(_ path: String) throws(AIError) {
         try check(pooled, try check(blocks, 3, path), path)
+        try tower?.description.check(path)
         try checkSizes(path)
     }
 
@@ -49,6 +50,7 @@ extension ConvolutionNet {
             switch layer {
             case .convolution(let convolution): try check(convolution, channels, path)
             case .attention(let attention): try check(attention, channels, path)
+            case .reducedAttention(let attention): try check(attention, channels, path)
             case .squares(let squares): _ = try check(squares.blocks, channels, path)
             case .largest, .mean, .squeeze, .norm, .response: break
             }
@@ -60,6 +62,16 @@ extension ConvolutionNet {
         let (width, heads) = (attention.channels, attention.heads)
         guard channels == 3 * width, width % heads == 0, width / heads <= 1024 else {
             throw .malformed(path, "\(width) channels do not make \(heads) heads of attention")
+        }
+    }
+
+    private func check(_ attention: ReducedAttention, _ channels: Int, _ path: String) throws(AIError) {
+        guard attention.heads > 0, attention.query.outputs % attention.heads == 0, attention.headSize <= 1024 else {
+            throw .malformed(
+                path, "\(attention.query.outputs) channels are not divided among \(attention.heads) heads")
+        }
+        for convolution in [attention.query, attention.reduction?.convolution ?? attention.key] {
+            try check(convolution, channels, path)
         }
     }
 
@@ -81,6 +93,8 @@ extension ConvolutionNet {
     /// Whether a stored tensor may be there though none needs it: counters of training, and heads that are not run.
     func isBeside(_ name: String) -> Bool {
         TensorPart(name) == .buffer || unread.contains { name.hasPrefix($0) }
+            // What of these is too much is told when the tower is read.
+            || tower.map { name.hasPrefix($0.names.prefix) } ?? false
     }
 }
 
@@ -92,6 +106,7 @@ extension ConvolutionNet.Layer {
         case .norm(let norm): ["weight", "bias"].map { .init(name: "\(norm.name).\($0)", shape: [norm.channels]) }
         case .response(let norm): [norm.weight, norm.bias].map { .init(name: $0, shape: norm.shape) }
         case .squares(let squares): squares.blocks.flatMap(\.all).flatMap(\.tensors)
+        case .reducedAttention(let attention): attention.tensors
         case .largest, .mean, .attention: []
         }
     }

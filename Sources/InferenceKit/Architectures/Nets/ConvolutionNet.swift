@@ -1,5 +1,6 @@
-/// A convolutional classifier of pictures as a value: what is done to a plane, one after the other, then to the mean of all
-/// its places, and the names of the tensors. Loading, the check of tensors, the estimate of memory and computing read this.
+/// A convolutional net of pictures as a value: what is done to a plane, one after the other, then to the mean of all its
+/// places, or to the planes of several blocks, and the names of the tensors. Loading, the check of tensors, the estimate of
+/// memory and computing read this.
 ///
 /// A plane is `[height][width][channels]`.
 struct ConvolutionNet: Sendable, Hashable {
@@ -112,6 +113,7 @@ struct ConvolutionNet: Sendable, Hashable {
         case response(ResponseNorm)
         case attention(Attention)
         case squares(Squares)
+        case reducedAttention(ReducedAttention)
     }
 
     /// Layers whose result is added to what they were given, if there is a way around them.
@@ -133,10 +135,24 @@ struct ConvolutionNet: Sendable, Hashable {
     /// From features to outputs; nil for a model without labels.
     var classifier: Convolution?
     var labels: LabelSettings?
+    /// What makes the first planes; nil where that is the picture.
+    var tower: Tower?
+    /// What is made of the planes of several blocks, in the place of a mean; nil for none.
+    var map: Map?
     /// Before the names of all tensors but the classifier's.
     var prefix = ""
     /// Starts of names that are not read.
     var unread: [String] = []
+
+    /// What it is for.
+    var task: ModelTask {
+        switch (map, labels) {
+        case (nil, nil): .imageEmbedding
+        case (nil, _): .imageClassification
+        case (_, nil): .depthEstimation
+        case (_, _): .imageSegmentation
+        }
+    }
 
     /// Numbers of a picture's vector.
     var features: Int { Self.channels(after: pooled, of: channels) }
@@ -149,6 +165,7 @@ struct ConvolutionNet: Sendable, Hashable {
             case .convolution(let convolution): convolution.outputs
             case .attention(let attention): attention.channels
             case .squares(let squares): squares.blocks.reduce(channels) { $1.channels(of: $0) }
+            case .reducedAttention(let attention): attention.output.outputs
             case .largest, .mean, .squeeze, .norm, .response: channels
             }
         }

@@ -45,7 +45,9 @@ struct MobileViTPlan: Sendable {
             attention: { "encoder.layer.\($0)." }, expand: "expand_1x1", middle: "conv_3x3", reduce: "reduce_1x1",
             local: "conv_kxk", inside: "conv_1x1.convolution", norm: "layernorm", outside: "conv_projection",
             fusion: "fusion", blocks: "transformer.layer.",
-            attend: ("layernorm_before", "attention.attention.", ["query", "key", "value"], "attention.output.dense"),
+            attend: (
+                "layernorm_before", "attention.attention.", ["query", "key", "value"], "attention.output.dense"
+            ),
             feed: ("layernorm_after", "intermediate.dense", "output.dense"), last: "conv_1x1_exp")
     }
 

@@ -4,10 +4,11 @@ import ModelFormats
 /// Every family of nets that runs.
 enum Nets {
     static let all: [NetFamily] = [
-        .mobileNetV3, .resNet, .resNetOfTransformers, .efficientNet, .mobileNetV2, .convNeXt, .convNeXtOfTransformers,
+        .mobileNetV3, .resNet, .resNetOfTransformers, .efficientNet, .mobileNetV2, .convNeXt,
+        .convNeXtOfTransformers,
         .convNeXt2OfTransformers, .dinov3ConvNeXt, .mobileViT, .mobileViTOfTransformers,
         .mobileNet1OfTransformers, .mobileNet2OfTransformers, .efficientNetOfTransformers, .regNet,
-        .regNetOfTransformers, .swin, .swin2, .swinOfTimm, .swin2OfTimm,
+        .regNetOfTransformers, .swin, .swin2, .swinOfTimm, .swin2OfTimm, .segFormer, .depthAnything, .dpt,
     ]
 
     /// The family of a configuration; nil if there is none for it.

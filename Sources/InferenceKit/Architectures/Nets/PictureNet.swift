@@ -21,6 +21,14 @@ enum PictureNet: Sendable, Hashable {
         }
     }
 
+    /// What it is for.
+    var task: ModelTask {
+        switch self {
+        case .convolutions(let net): net.task
+        case .windows(let net): net.labels == nil ? .imageEmbedding : .imageClassification
+        }
+    }
+
     /// - Throws: ``ErrorCode/malformedModel`` for sizes that do not fit each other.
     func check(_ path: String) throws(AIError) {
         switch self {
@@ -32,13 +40,17 @@ enum PictureNet: Sendable, Hashable {
 
 /// What a net reads of its files.
 protocol StoredNet: Sendable {
-    /// All tensors that are read.
+    /// All tensors that are read, but for those of ``tower``.
     var tensors: [ConvolutionNet.Tensor] { get }
     /// Whether a stored tensor may be there though none needs it: counters of training, and heads that are not run.
     func isBeside(_ name: String) -> Bool
+    /// A transformer before it; nil for none.
+    var tower: ConvolutionNet.Tower? { get }
 }
 
 extension StoredNet {
+    var tower: ConvolutionNet.Tower? { nil }
+
     /// - Throws: ``ErrorCode/unsupportedModel`` naming a stored tensor that this is not the net of.
     func checkBeside(_ names: some Sequence<String>, _ path: String) throws(AIError) {
         let left = Set(names).subtracting(tensors.map(\.name)).filter { !isBeside($0) }

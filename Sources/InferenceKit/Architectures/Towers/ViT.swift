@@ -65,7 +65,8 @@ extension Architecture {
 }
 
 extension Settings {
-    fileprivate mutating func dino(hasRegisters: Bool) throws(AIError) -> ModelDescription {
+    /// A DINOv2, with registers or without.
+    mutating func dino(hasRegisters: Bool) throws(AIError) -> ModelDescription {
         var pixels = try pixels(size: 224, patch: hasRegisters ? 16 : 14)
         if hasRegisters { pixels.first.append(.registers(count("num_register_tokens") ?? 4)) }
         pixels.positions = .init(leading: 1, hasAntialias: hasRegisters)
@@ -107,7 +108,7 @@ extension TensorNames {
             ignored: ["embeddings.mask_token"], heads: ["pooler."])
     }
 
-    fileprivate static func dino(_ prefix: String) -> TensorNames {
+    static func dino(_ prefix: String) -> TensorNames {
         var names = vit(prefix).with([
             .registers: "embeddings.register_tokens", .attentionNorm: "norm1", .feedForwardNorm: "norm2",
             .up: "mlp.fc1", .down: "mlp.fc2", .attentionPostNorm: "layer_scale1.lambda1",
