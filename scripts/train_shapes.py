@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Trains the small detector of Tests/Fixtures/shapes-detector: discs, squares and triangles on plain ground.
 
-Usage: train_shapes.py [--steps N] [--folder PATH]     (torch, transformers, pillow; one thread, about an hour)
+Usage: train_shapes.py [--steps N] [--folder PATH] [--state FILE]   (torch, transformers, scipy, pillow; one thread, about an hour)
+
+With --state, all that training needs is kept in FILE every 50 steps, and a run that was ended goes on from there.
 
 The model is a YOLOS of 0.6 million parameters that sees 96 pixels of the longer side. Pictures are drawn at three times the size
 and made smaller as the processor does it. Everything is seeded, and one thread computes it, so a second run on the same
@@ -164,6 +166,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=5000)
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "Tests/Fixtures/shapes-detector")
+    parser.add_argument("--state", type=pathlib.Path)
     given = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -171,8 +174,14 @@ def main():
     examples(given.folder / "examples")
     model = build()
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=1e-4)
-    began = time.time()
-    for step in range(given.steps):
+    began, first = time.time(), 0
+    if given.state and given.state.exists():
+        kept = torch.load(given.state, weights_only=False)
+        model.load_state_dict(kept["model"])
+        optimiser.load_state_dict(kept["optimiser"])
+        source.setstate(kept["source"])
+        first = kept["step"]
+    for step in range(first, given.steps):
         for group in optimiser.param_groups:
             group["lr"] = rate(step, given.steps)
         form = FORMS[step % len(FORMS)]
@@ -182,6 +191,10 @@ def main():
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
+        if step % 50 == 49 and given.state:
+            kept = {"model": model.state_dict(), "optimiser": optimiser.state_dict(), "source": source.getstate()}
+            torch.save(kept | {"step": step + 1}, given.state.with_suffix(".tmp"))
+            given.state.with_suffix(".tmp").replace(given.state)
         if step % 50 == 49:
             seen = evaluate(model, 1, 60) if step % 500 == 499 else ""
             print(step + 1, round(time.time() - began), round(loss.item(), 3), seen, flush=True)
