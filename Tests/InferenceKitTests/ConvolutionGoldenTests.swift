@@ -13,7 +13,8 @@ import Testing
         "convnextv2-timm", "dinov3-convnext", "efficientnet", "efficientnet-keras", "efficientnet-same",
         "mobilenet-v1",
         "mobilenet-v2", "mobilenet-v2-even", "mobilenetv3", "mobilevit", "mobilevit-resized",
-        "regnet", "regnet-x", "resnet", "resnet-basic", "resnet-deep", "resnet-early",
+        "edgenext", "edgenext-overlapping", "regnet", "regnet-x", "resnet", "resnet-basic", "resnet-deep",
+        "resnet-early",
         "resnet-timm", "resnext",
     ]
 
@@ -161,6 +162,8 @@ import Testing
         ("efficientnet-keras", "num_block_repeats", .array([1, 2, 2, 100_000]), "more than 10000 blocks"),
         ("regnet", "layer_type", "z", "layer_type z"),
         ("regnet", "groups_width", 5, "3 groups of 16 and 16 channels"),
+        ("edgenext", "model_args", .object(["heads": .array([2, 2, 4])]), "not of 4 stages"),
+        ("edgenext", "model_args", .object(["use_pos_emb": true]), "model_args: use_pos_emb"),
         ("convnext-timm", "architecture", "convnext_atto_rms", "architecture convnext_atto_rms"),
     ])
     func settingsAreChecked(name: String, key: String, value: JSON, message: String) async throws {
@@ -235,7 +238,11 @@ extension ConvolutionNet {
     /// With the layers within others.
     private static func flat(_ layers: [Layer]) -> [Layer] {
         layers.flatMap { layer in
-            if case .squares(let squares) = layer { flat(squares.blocks.flatMap(\.all)) } else { [layer] }
+            switch layer {
+            case .squares(let squares): flat(squares.blocks.flatMap(\.all))
+            case .shares(let shares): shares.convolutions.map(Layer.convolution)
+            default: [layer]
+            }
         }
     }
 
@@ -248,6 +255,7 @@ extension ConvolutionNet {
             {
                 counts["\(activation)", default: 0] += 1
             }
+            if case .channelAttention(let attention) = layer { counts["\(attention.heads) heads", default: 0] += 1 }
             if case .attention(let attention) = layer { counts["\(attention.heads) heads", default: 0] += 1 }
         }
         for case let activation? in blocks.map(\.activation) { counts["\(activation)", default: 0] += 1 }

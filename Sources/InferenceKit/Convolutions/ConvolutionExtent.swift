@@ -177,7 +177,9 @@ extension ConvolutionNet.Layer {
         case .response(let norm): 2 * Int64(norm.channels)
         case .squares(let squares):
             squares.blocks.flatMap(\.all).reduce(0) { $0.addedClamped($1.madeNumbers) }
-        case .largest, .mean, .attention: 0
+        case .channelAttention(let attention): Int64(attention.heads)
+        case .shares(let shares): shares.convolutions.reduce(0) { $0.addedClamped($1.madeNumbers) }
+        case .largest, .mean, .attention, .places: 0
         }
     }
 }
