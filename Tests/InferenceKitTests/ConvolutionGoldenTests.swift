@@ -170,7 +170,7 @@ import Testing
         ("mobilevit", "output_stride", 16, "output_stride 16"),
         ("mobilevit", "num_attention_heads", 3, "8 channels do not make 3 heads of attention"),
         ("mobilevit", "neck_hidden_sizes", .array([8, 8]), "neck_hidden_sizes is not a list of sizes of stages"),
-        ("mobilevit", "expand_ratio", 1e9, "expand_ratio or mlp_ratio is above 64"),
+        ("mobilevit", "expand_ratio", 1_000_000_000, "expand_ratio or mlp_ratio is above 64"),
         ("mobilevit", "conv_kernel_size", 2, "conv_kernel_size 2"),
         ("mobilenet-v2", "output_stride", 16, "output_stride 16"),
         ("mobilenet-v2", "depth_multiplier", 0, "depth_multiplier is not a number above 0"),
