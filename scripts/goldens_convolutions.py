@@ -303,6 +303,14 @@ NETS = {
     "regnet-x": Net("RegNet", dict(
         embedding_size=8, hidden_sizes=[8, 16, 24], depths=[1, 2, 1], groups_width=8, layer_type="x", hidden_act="silu"),
         size=(50, 70), without=BATCH | {"groups": ungrouped, "SiLU": replaced("SiLUActivation", torch.nn.ReLU)}),
+    "edgenext": Net("edgenext_xx_small", dict(depths=[1, 1, 2, 1], dims=[8, 12, 20, 28], heads=[2, 2, 4, 4]), size=(70, 90),
+        without=LAYERS | {
+            "factors": filled("gamma", 1), "factors of attention": filled("gamma_xca", 0), "GELU": replaced("GELU", torch.nn.SiLU),
+            "factors of scores": filled("temperature", 1), "places": parameters("token_projection"),
+            "directions of keys": parameters("qkv.bias"), "shares": parameters("convs.1"),
+        }),
+    "edgenext-overlapping": Net("edgenext_small_rw", dict(depths=[1, 2, 2, 2], dims=[8, 8, 16, 32], heads=[2, 2, 4, 4]),
+        size=(96, 128), without=LAYERS | {"factors": filled("gamma", 1), "shares": parameters("convs.2")}),
     "dinov3-convnext": Net("DINOv3ConvNext", dict(
         hidden_sizes=[8, 16, 24], depths=[1, 2, 1], layer_norm_eps=0.001), size=(50, 70), is_bare=True,
         without=LAYERS | {"factors": filled("gamma", 1)}),
@@ -448,8 +456,9 @@ VITS = "mobilevit_xxs mobilevit_xs mobilevit_s".split()
 REGNETS = [
     f"regnetx_{size}" for size in "002 004 004_tv 006 008 016 032 040 064 080 120 160 320".split()] + [
     f"regnety_{size}" for size in "002 004 006 008 008_tv 016 032 040 064 080 080_tv 120 160 320 640 1280 2560".split()]
+EDGES = "edgenext_xx_small edgenext_x_small edgenext_small edgenext_base edgenext_small_rw".split()
 #: Nets whose classifiers are called alike.
-ENDING_ALIKE = CONVNEXTS + VITS + REGNETS
+ENDING_ALIKE = CONVNEXTS + VITS + REGNETS + EDGES
 PLANS = MOBILES + ENDING_ALIKE + """resnet10t resnet14t resnet18 resnet18d resnet26 resnet26t resnet26d resnet34 resnet34d resnet50 resnet50c
 resnet50d resnet50s resnet50t resnet101 resnet101d resnet152 resnet200d wide_resnet50_2 wide_resnet101_2 resnext50_32x4d
 resnext50d_32x4d resnext101_32x4d resnext101_32x8d resnext101_32x16d resnext101_64x4d test_resnet""".split()
@@ -482,7 +491,7 @@ def plan(name):
             lines.append(f"{path} {ACTIVATIONS[type(module.act1).__name__]} {ACTIVATIONS[type(module.gate).__name__]}")
         elif type(module).__name__ == "SEModule":
             lines.append(f"{path} {ACTIVATIONS[type(module.act).__name__]} {ACTIVATIONS[type(module.gate).__name__]}")
-    lines += [f"{path} {value.numel()}" for path, value in model.named_parameters() if path.endswith(".gamma")]
+    lines += [f"{path} {value.numel()}" for path, value in model.named_parameters() if path.endswith((".gamma", ".gamma_xca"))]
     if name in ENDING_ALIKE:
         parents = {f"{path}.{part}": module for path, module in model.named_modules() for part, _ in module.named_children()}
         alone = [

@@ -89,6 +89,10 @@ def settings():
     yield "convnext-384", plain("ConvNextFeatureExtractor", size=384, resample=3, crop_pct=None, **IMAGENET)
     yield "mobilevit", plain("MobileViTImageProcessor", size={"shortest_edge": 288},
                              crop_size={"height": 256, "width": 256}, do_flip_channel_order=True)
+    yield "efficientnet", plain("EfficientNetImageProcessor", size={"height": 91, "width": 91}, resample=0, include_top=True,
+                                image_mean=IMAGENET["image_mean"], image_std=[0.47853944, 0.4732864, 0.47434163])
+    yield "efficientnet-offset", plain("EfficientNetImageProcessor", size=box, crop_size={"height": 201, "width": 190},
+                                       do_center_crop=True, rescale_offset=True, rescale_factor=1 / 127.5, include_top=False)
     yield "mobilenet", plain("MobileNetV2ImageProcessor", size={"shortest_edge": 256}, crop_size=box, resample=2)
     yield "segformer", plain("SegformerImageProcessor", size={"height": 128, "width": 128}, do_reduce_labels=False)
     yield "rt-detr", plain("RTDetrImageProcessor", size={"height": 160, "width": 160}, do_normalize=False, do_pad=False,
@@ -152,6 +156,10 @@ def by_transformers(files, ending):
     is_normalized = processor.do_normalize
     process.numbers = (processor.image_mean if is_normalized else [0, 0, 0], processor.image_std if is_normalized else [1, 1, 1],
                        processor.rescale_factor if processor.do_rescale else 1)
+    if name.startswith("EfficientNet"):
+        means, deviations, factor = process.numbers
+        process.numbers = ([mean + processor.rescale_offset for mean in means],
+                           [part ** 2 if processor.include_top else part for part in deviations], factor)
     return process
 
 

@@ -218,7 +218,9 @@ extension ConvolutionNet.Layer {
             attention.convolutions.reduce(Int64(2 * (attention.reduction?.norm.channels ?? 0))) {
                 $0.addedClamped($1.madeNumbers)
             }
-        case .largest, .mean, .attention: 0
+        case .channelAttention(let attention): Int64(attention.heads)
+        case .shares(let shares): shares.convolutions.reduce(0) { $0.addedClamped($1.madeNumbers) }
+        case .largest, .mean, .attention, .places: 0
         }
     }
 }

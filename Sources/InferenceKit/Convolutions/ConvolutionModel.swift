@@ -15,6 +15,9 @@ struct ConvolutionModel: Sendable {
         case attention(ConvolutionNet.Attention)
         case reducedAttention(PlaneAttention)
         case squares(side: Int, [Block])
+        case channelAttention(ConvolutionNet.ChannelAttention, factors: FloatBuffer)
+        case shares([ConvolutionWeights])
+        case places(channels: Int)
     }
 
     /// What makes one plane of several.
@@ -112,6 +115,14 @@ struct ConvolutionModel: Sendable {
                 steps.append(.reducedAttention(try PlaneAttention(attention, prefix: net.prefix, source)))
             case .squares(let squares):
                 steps.append(.squares(side: squares.side, try blocks(squares.blocks, net, source)))
+            case .channelAttention(let attention):
+                let factors = try source.numbers(net.prefix + attention.factors, [attention.heads, 1, 1])
+                steps.append(.channelAttention(attention, factors: factors))
+            case .shares(let shares):
+                var convolutions: [ConvolutionWeights] = []
+                for convolution in shares.convolutions { convolutions.append(try weights(convolution)) }
+                steps.append(.shares(convolutions))
+            case .places(let channels): steps.append(.places(channels: channels))
             }
         }
         return steps
@@ -251,6 +262,9 @@ extension ConvolutionModel.Step {
             return isKept ? out : nil
         case .attention(let attention): return attention.apply(plane, space)
         case .reducedAttention(let attention): return attention.apply(plane, space)
+        case .channelAttention(let attention, let factors): return attention.apply(plane, factors, space)
+        case .shares(let convolutions): return Self.shares(convolutions, plane, space)
+        case .places(let channels): return Self.places(channels, plane.size, space)
         case .squares: preconditionFailure("squares have blocks of their own")
         }
     }

@@ -41,9 +41,9 @@ extension ConvolutionNet.Layer {
         switch self {
         case .convolution(let convolution): convolution.plane(of: plane)
         case .largest(let window), .mean(let window): window.plane(of: plane)
-        case .squeeze, .norm, .response, .reducedAttention: plane
-        case .attention(let attention): plane.with(channels: attention.channels)
-        case .squares: plane.with(channels: ConvolutionNet.channels(after: [self], of: plane.channels))
+        case .squeeze, .norm, .response, .reducedAttention, .shares: plane
+        case .attention, .squares, .channelAttention, .places:
+            plane.with(channels: ConvolutionNet.channels(after: [self], of: plane.channels))
         }
     }
 }

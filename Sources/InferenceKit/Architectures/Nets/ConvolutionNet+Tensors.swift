@@ -52,7 +52,16 @@ extension ConvolutionNet {
             case .attention(let attention): try check(attention, channels, path)
             case .reducedAttention(let attention): try check(attention, channels, path)
             case .squares(let squares): _ = try check(squares.blocks, channels, path)
-            case .largest, .mean, .squeeze, .norm, .response: break
+            case .channelAttention(let attention):
+                guard channels == 3 * attention.channels, attention.channels % attention.heads == 0 else {
+                    throw .malformed(
+                        path, "\(attention.channels) channels do not make \(attention.heads) heads of attention")
+                }
+            case .shares(let shares):
+                guard shares.channels == channels, shares.width > 0,
+                    shares.width * shares.convolutions.count < channels
+                else { throw .malformed(path, "\(channels) channels do not make shares of \(shares.width)") }
+            case .largest, .mean, .squeeze, .norm, .response, .places: break
             }
             channels = Self.channels(after: [layer], of: channels)
         }
@@ -107,7 +116,9 @@ extension ConvolutionNet.Layer {
         case .response(let norm): [norm.weight, norm.bias].map { .init(name: $0, shape: norm.shape) }
         case .squares(let squares): squares.blocks.flatMap(\.all).flatMap(\.tensors)
         case .reducedAttention(let attention): attention.tensors
-        case .largest, .mean, .attention: []
+        case .channelAttention(let attention): [.init(name: attention.factors, shape: [attention.heads, 1, 1])]
+        case .shares(let shares): shares.convolutions.flatMap(\.tensors)
+        case .largest, .mean, .attention, .places: []
         }
     }
 }

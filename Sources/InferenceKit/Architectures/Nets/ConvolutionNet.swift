@@ -97,6 +97,28 @@ struct ConvolutionNet: Sendable, Hashable {
         var side: Int
     }
 
+    /// Attention of a head's channels to each other (https://arxiv.org/abs/2106.09681): what a query and a key are is all
+    /// places' numbers of a channel, of length 1. A place's channels are those of queries, of keys and of values.
+    struct ChannelAttention: Sendable, Hashable {
+        var heads: Int
+        /// Of what is made.
+        var channels: Int
+        /// The tensor with a factor of scores for each head.
+        var factors: String
+    }
+
+    /// Equal shares of the channels, of which the last may have fewer (https://arxiv.org/abs/2206.10589): each but the last is
+    /// convolved, after what was made of the one before it is added. The last stays.
+    struct Shares: Sendable, Hashable {
+        /// Of all.
+        var channels: Int
+        /// Of each channel alone.
+        var convolutions: [Convolution]
+
+        /// Channels of each but the last.
+        var width: Int { convolutions.first?.outputs ?? 0 }
+    }
+
     /// Blocks of a plane of whole squares of places. Another plane is resized to such a one, and back.
     struct Squares: Sendable, Hashable {
         /// Places along a side of a square.
@@ -114,6 +136,10 @@ struct ConvolutionNet: Sendable, Hashable {
         case attention(Attention)
         case squares(Squares)
         case reducedAttention(ReducedAttention)
+        case channelAttention(ChannelAttention)
+        case shares(Shares)
+        /// Instead of a plane the sines and cosines of its places, of so many channels each for rows and for columns.
+        case places(channels: Int)
     }
 
     /// Layers whose result is added to what they were given, if there is a way around them.
@@ -166,7 +192,9 @@ struct ConvolutionNet: Sendable, Hashable {
             case .attention(let attention): attention.channels
             case .squares(let squares): squares.blocks.reduce(channels) { $1.channels(of: $0) }
             case .reducedAttention(let attention): attention.output.outputs
-            case .largest, .mean, .squeeze, .norm, .response: channels
+            case .channelAttention(let attention): attention.channels
+            case .places(let each): 2 * each
+            case .largest, .mean, .squeeze, .norm, .response, .shares: channels
             }
         }
     }
