@@ -179,7 +179,9 @@ extension ConvolutionNet.Layer {
     fileprivate var isInPlace: Bool {
         switch self {
         case .squeeze, .norm, .response: true
-        case .convolution, .largest, .mean, .attention, .reducedAttention, .squares: false
+        case .convolution, .largest, .mean, .attention, .reducedAttention, .squares, .channelAttention, .shares,
+            .places:
+            false
         }
     }
 
