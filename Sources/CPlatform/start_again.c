@@ -27,6 +27,8 @@ static const char variable[] = "HUB_STARTED_AGAIN=";
 // This many within this many seconds: it gives up.
 enum { most = 5, window = 60, digits = 12 };
 
+// Once for all: whoever is asked to stop between two calls is not armed again.
+static atomic_bool is_prepared;
 static atomic_bool is_armed;
 static atomic_bool is_starting;
 static const char *program;
@@ -64,7 +66,7 @@ int hub_started_again_with(void) { return read_state(NULL); }
 void hub_remember_arguments(char *const arguments[]) { words = arguments; }
 
 int hub_start_again_after_crash(const char *path, int descriptor) {
-    if (!words || atomic_load(&is_armed)) return 0;
+    if (!words || atomic_exchange(&is_prepared, true)) return 0;
     int size = 0;
     while (environ && environ[size]) size++;
     variables = calloc((size_t)size + 2, sizeof *variables);

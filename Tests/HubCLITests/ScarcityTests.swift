@@ -31,9 +31,9 @@ import Testing
     }
 
     @Test func tooSmallAnAddressSpaceIsAnErrorAndNoCrash() async throws {
-        let result = try await run("-v 100000", "pull org/m")
+        let result = try await run("-v 130000", "pull org/m")
         #expect(result.status == 6)
-        #expect(result.error.contains("the limit on address space is 102 MB"))
+        #expect(result.error.contains("the limit on address space is 133 MB"))
         #expect(result.error.contains("ulimit -v"))
     }
 

@@ -124,7 +124,7 @@ import Testing
                 "backbone_kwargs: out_indices"
             ),
             ("detr", "backbone_kwargs", .object(["drop": 1]), "backbone_kwargs: drop"),
-            ("detr", "backbone", "resnet18", "backbone.conv_encoder.model"),
+            ("detr", "backbone", "resnet18", "model.input_projection.weight"),
             ("detr-resnet", "backbone_config", .object(["model_type": "swin"]), "backbone_config: model_type"),
             ("table-transformer", "activation_function", "mish", "activation"),
         ] as [(String, String, JSON, String)])

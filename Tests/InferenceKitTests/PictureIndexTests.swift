@@ -48,7 +48,9 @@ import Testing
         try FileSystem.replace(files[0], with: PictureFile.read(files[0]).mirrored.png())
         try FileSystem.setTimes(files[0], accessed: status.accessed, modified: status.modified)
         let changed = try await index.refresh()
-        #expect(changed.computed == 1 && changed.kept == 2 && changed.gone == [files[2]].map(resolved))
+        #expect(changed.computed == 1)
+        #expect(changed.kept == 2)
+        #expect(changed.gone == [files[2]].map(resolved))
         let own = try await model.embed([PictureFile.read(files[0])])[0]
         #expect(index.vector(of: files[0]) == own)
         #expect(index.count == 3)

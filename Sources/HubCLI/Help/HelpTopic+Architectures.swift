@@ -36,13 +36,16 @@ extension HelpTopic {
         }.map(\.modelType)
     }
 
-    /// Of a family with a side for texts and one for pictures, what both have is named once.
+    /// Of a family with a side for texts and one for pictures, what both have is named once; of one for pictures alone, that
+    /// it is about pictures is said once.
     private static func words(_ family: SupportedModels.Family) -> [String] {
         let words = family.tasks.map { ModelTask(rawValue: $0)?.word ?? $0 }
-        guard family.tasks.contains(ModelTask.zeroShotImages.rawValue) else { return words }
+        let hasTexts = family.tasks.contains(ModelTask.zeroShotImages.rawValue)
         return words.reduce(into: []) { short, word in
             let plain = word.replacing("picture ", with: "")
-            if !short.contains(plain) { short.append(plain) }
+            if short.contains(plain) { return }
+            let isSaid = hasTexts || short.contains { $0.hasPrefix("picture ") }
+            short.append(isSaid ? plain : word)
         }
     }
 

@@ -167,7 +167,7 @@ struct LayerBlock: Sendable {
         if case .parallel = placement {
             both(step, layer: layer, width: width, w)
         } else {
-            oneByOne(step, stream, layer: layer, state: state, width: width, w)
+            oneByOne(step, stream, number: number, layer: layer, state: state, width: width, w)
         }
         bottleneck?.leave(rows: step.count, w)
         streams?.correct(rows: step.count, w)
@@ -179,7 +179,7 @@ struct LayerBlock: Sendable {
 
     /// The halves one after the other.
     private func oneByOne(
-        _ step: Step, _ stream: FloatBuffer, layer: Int, state: Int, width: Int, _ w: Workspace
+        _ step: Step, _ stream: FloatBuffer, number: Int, layer: Int, state: Int, width: Int, _ w: Workspace
     ) {
         if let attention, let recurrence {
             beside(attention.block, recurrence.block, attention.norms, step, layer, state, width, w)
@@ -193,7 +193,8 @@ struct LayerBlock: Sendable {
         }
         if let (block, norms) = crossAttention {
             half(norms, stream, step.count, width, w) { x in
-                block.apply(isPlaced ? w.place(x, rows: step.count) : x, step, layer: layer, w, into: w.branch)
+                // Layers that see both sides share one cache of their own rows; of what was read each has its own.
+                block.apply(isPlaced ? w.place(x, rows: step.count) : x, step, layer: number, w, into: w.branch)
             }
         }
         if let (block, norms) = groupAttention {

@@ -7,7 +7,7 @@ public struct RankedText: Sendable, Hashable {
     /// How well it answers the query: 0 to 1 by a reranker, unless its configuration wants the logit itself; the cosine
     /// by an embedding model; the sum of the cosines of the query's tokens by one with a vector of each.
     public let score: Double
-    /// The reranker's output; nil for a cosine.
+    /// The reranker's output, or that sum; nil for a cosine.
     public let logit: Double?
 
     /// A text of a ranking.

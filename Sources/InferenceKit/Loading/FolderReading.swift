@@ -80,7 +80,10 @@ struct FolderReading: Sendable {
             let stored = sources.weights.map { Set($0.tensors.map { TensorList.plain($0.name) }) }
             obstacles += Architectures.obstacles(configuration, stored: stored)
             obstacles += configuration.faults.map { .broken(file: Path.name(configuration.path), fault: $0) }
-            if let missing = missingLayers(sources.weights, configuration) { obstacles.append(missing) }
+            // Of a net the number in its configuration counts something else, and its blocks are known one by one.
+            if Nets.of(configuration) == nil, let missing = missingLayers(sources.weights, configuration) {
+                obstacles.append(missing)
+            }
             if sources.isLoadable { obstacles += elementObstacles(sources.weights, configuration) }
         } else if sources.isLoadable {
             obstacles.append(.noConfiguration)

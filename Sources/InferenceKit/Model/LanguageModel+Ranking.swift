@@ -10,7 +10,8 @@ extension LanguageModel {
         if model.interaction != nil {
             let scores = try await numbers(texts.map { TextPair(query, $0) }, task)
             return zip(texts.indices, zip(texts, scores)).map { index, text in
-                RankedText(index: index, text: text.0, score: Double(text.1.values[0]))
+                let sum = Double(text.1.values[0])
+                return RankedText(index: index, text: text.0, score: sum, logit: sum)
             }.ranked()
         }
         guard let scores = model.rankScores else {

@@ -23,12 +23,8 @@ enum ArchitectureTraits {
         "xclip",
         "owlvit", "owlv2", "grounding-dino", "vilt", "lxmert", "visual_bert",
         // Pictures.
-        "dinov3_convnext", "ijepa", "regnet", "convnext",
-        "convnextv2",
-        "efficientnet", "mobilenet_v1", "mobilenet_v2", "mobilevit", "mobilevitv2", "levit", "cvt", "pvt", "pvt_v2",
-        "poolformer", "glpn", "zoedepth", "detr", "conditional_detr",
-        "deformable_detr", "rt_detr", "rt_detr_v2", "d_fine", "yolos", "table-transformer", "maskformer",
-        "mask2former",
+        "ijepa", "mobilevitv2", "levit", "cvt", "pvt", "pvt_v2", "poolformer", "glpn", "zoedepth",
+        "conditional_detr", "deformable_detr", "rt_detr", "rt_detr_v2", "d_fine", "maskformer", "mask2former",
         "oneformer", "sam", "sam2", "vitmatte", "vitpose", "superpoint", "timm_wrapper", "timm_backbone",
         "videomae", "timesformer", "vivit",
         // Sound.

@@ -118,7 +118,7 @@ import Testing
         try await process.wait(forText: "Delete this for the budget? [y/N] ")
         process.write("n\n")
         let refused = try await process.wait()
-        #expect(refused.status == 2 && refused.terminal.contains("hub: nothing was deleted"))
+        #expect(refused.status == 2 && refused.terminal.contains("nothing was deleted"))
         #expect(try await stage.run("cache", "budget", "--dry-run").status == 0)
         #expect(try await cached() == ["org/one", "org/two"])
         #expect(try await stage.run("cache", "budget", "--yes").status == 0)

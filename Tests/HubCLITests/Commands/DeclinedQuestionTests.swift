@@ -30,7 +30,7 @@ import Testing
             process.write(answer)
             let result = try await process.wait()
             #expect(result.status == 2, "\(words): \(result.terminal)")
-            #expect(result.terminal.contains("hub: \(message)"), "\(words): \(result.terminal)")
+            #expect(result.terminal.contains(message), "\(words): \(result.terminal)")
             #expect(try contents() == before, "\(words)")
         }
     }
@@ -67,6 +67,6 @@ import Testing
         try await process.wait(forText: "Delete this? [y/N] ")
         process.write("n\n")
         let result = try await process.wait()
-        #expect(result.status == 3 && result.terminal.contains("hub: nothing was deleted"))
+        #expect(result.status == 3 && result.terminal.contains("nothing was deleted"))
     }
 }

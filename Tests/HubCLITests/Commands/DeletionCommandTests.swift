@@ -119,7 +119,7 @@ import Testing
             let result = try await process.wait()
             #expect(result.status == (isDeleted ? 0 : 2))
             #expect(result.terminal.contains("10 B freed") == isDeleted)
-            #expect(result.terminal.contains("hub: nothing was deleted") != isDeleted)
+            #expect(result.terminal.contains("nothing was deleted") != isDeleted)
             #expect(try await ids().contains("org/one") != isDeleted)
         }
     }

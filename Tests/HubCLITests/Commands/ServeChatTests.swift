@@ -121,7 +121,7 @@ import Testing
             }
             #expect(stage.calls.isEmpty)
             let lost = try await visitor.post("/-/chat/answer", .object(["id": "1", "allowed": true]))
-            #expect(lost.status == 404 && lost.text.contains("this question is over"))
+            #expect(lost.status == 404 && lost.text.contains("This question is over"))
         }
     }
 

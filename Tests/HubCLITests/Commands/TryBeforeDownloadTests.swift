@@ -40,7 +40,7 @@ import Testing
         let cases: [(task: String?, type: String, advised: String?)] = [
             ("text-generation", "xlstm", "qwen3-1.7b"), ("feature-extraction", "xlstm", "qwen3-embedding-0.6b"),
             ("automatic-speech-recognition", "whisper", nil), (nil, "whisper", nil),
-            ("object-detection", "detr", nil),
+            ("object-detection", "rt_detr", nil),
         ]
         for (number, (task, type, advised)) in cases.enumerated() {
             let repository = try ModelRepository("org/m\(number)", in: stage.root)

@@ -106,7 +106,7 @@ extension Settings {
         ]
         for (key, value) in usual where members[key] == nil { members[key] = .int(Int64(value)) }
         var part = try part(members)
-        let description = try part.dino(hasRegisters: false)
+        var description = try part.dino(hasRegisters: false)
         let layers = description.layers.count
         var taps = isWhole ? [layers] : [9, 10, 11, 12]
         if let listed = part.list("out_indices") {
@@ -120,6 +120,8 @@ extension Settings {
         try check(taps, of: layers)
         if description.layers.contains(where: { $0.feedForward?.isGated == true }) {
             part.refuse("backbone_config: use_swiglu_ffn", "true")
+            // Gates have no names here; what is refused is described without them.
+            for index in description.layers.indices { description.layers[index].feedForward?.isGated = false }
         }
         obstacles += part.obstacles
         return ConvolutionNet.Tower(
