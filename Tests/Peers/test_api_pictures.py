@@ -101,7 +101,7 @@ class Pictures(APITest):
             (embeddings, input_of(BASE64, modality="audio"), "'modality'"),
             (embeddings, input_of(URL) | {"model": VECTORS}, "reads no pictures"),
             (embeddings, input_of("a king") | {"model": VIT}, "reads pictures, and no text"),
-            ("/v1/rerank", {"model": CHAT, "query": "a", "documents": [{"image": URL}]}, "reads no pictures"),
+            ("/v1/rerank", {"model": CHAT, "query": "a", "documents": [{"image": URL}]}, "does not turn texts into vectors"),
             ("/classify", input_of(URL), "it gives pictures no labels"),
             ("/classify", input_of(URL, labels=["a"], label_template="none"), "'label_template' has no {}"),
             ("/v1/chat/completions", {"model": VIT, "messages": [{"role": "user", "content": "Hi"}]}, "generates no text"),

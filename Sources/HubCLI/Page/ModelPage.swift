@@ -91,7 +91,8 @@ struct ModelPage {
             var live: HTML?
             if use.chats {
                 live = .link(PageAddress.chat(model: name), "Chat", className: "button primary")
-            } else if use.task.sees {
+            } else if use.task.sees, use.task == .objectDetection || !use.task.seesParts {
+                // The API answers with no depth and no segments.
                 live = .link(PageAddress.pictures(model: name), "Show it pictures", className: "button primary")
             }
             actions.append((place.hasAPI ? live : nil) ?? .link("#use", "Use it", className: "button"))

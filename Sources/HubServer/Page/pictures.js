@@ -18,8 +18,6 @@ const TASKS = {
   "zero-shot-image-classification": { says: "compares pictures with texts", ways: ["tried", "ranking", "vectors"] },
   "image-feature-extraction": { says: "turns pictures into vectors", ways: ["vectors"] },
   "object-detection": { says: "finds things in pictures", ways: ["own"] },
-  "image-segmentation": { says: "finds areas of pictures", ways: ["own"] },
-  "depth-estimation": { says: "says how far away things are", ways: ["own"] },
 };
 
 let offered = [];
