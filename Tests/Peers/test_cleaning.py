@@ -362,7 +362,9 @@ class InUse(HubsimTest):
         self.sim.control("faults", [{"match": r"^GET .*weights\.bin", "kind": "trickle", "rate": 200_000, "times": -1}])
         pull, output = self.start_pull(ODD)
         partials = "models--*odd-names/blobs/*.incomplete"
-        until(lambda: pull.poll() is not None or any(self.box.cache.glob(partials)), "a partial")
+        # Bytes in it say that the pull holds what it locks.
+        until(lambda: pull.poll() is not None
+              or any(path.stat().st_blocks for path in self.box.cache.glob(partials)), "a partial")
         # What is stopped is at work for as long as we like.
         pull.send_signal(signal.SIGSTOP)
         self.assertIsNone(pull.poll(), output.read_text())
