@@ -8,7 +8,8 @@ enum Nets {
         .convNeXtOfTransformers,
         .convNeXt2OfTransformers, .dinov3ConvNeXt, .mobileViT, .mobileViTOfTransformers,
         .mobileNet1OfTransformers, .mobileNet2OfTransformers, .efficientNetOfTransformers, .regNet,
-        .regNetOfTransformers, .edgeNeXt, .swin, .swin2, .swinOfTimm, .swin2OfTimm, .segFormer, .depthAnything, .dpt,
+        .regNetOfTransformers, .edgeNeXt, .swin, .swin2, .swinOfTimm, .swin2OfTimm, .segFormer, .depthAnything,
+        .dpt,
     ]
 
     /// The family of a configuration; nil if there is none for it.
