@@ -38,7 +38,7 @@ enum ExampleModels {
         ("org/reranker", .fixture("micro/bert-reranker")),
         ("org/embedder", .fixture("micro/bert")),
         ("org/vit", .fixture("micro/vit")),
-        ("org/yolos", .fixture("micro/yolos")),
+        ("org/yolos", .fixture("shapes-detector")),
         ("org/clip", .fixture("micro/clip")),
         ("openai/clip-vit-base-patch32", .fixture("micro/clip")),
         ("depth-anything/Depth-Anything-V2-Small-hf", .fixture("micro/depth-anything")),
