@@ -4,13 +4,14 @@ extension Picture {
     /// white.
     ///
     /// - Parameter masks: of each whether a pixel is in it, row by row; a pixel has the colour of the first that has it.
+    ///   They are read one after the other.
     /// - Precondition: each has as many as the picture has pixels.
-    public func drawing(masks: [[Bool]]) -> Picture {
+    public func drawing(masks: some Sequence<[Bool]>) -> Picture {
         guard alpha == nil else { return onWhite.drawing(masks: masks) }
-        precondition(masks.allSatisfy { $0.count == width * height })
         var owners = [Int](repeating: -1, count: width * height)
-        for (number, mask) in masks.enumerated().reversed() {
-            for (place, isIn) in mask.enumerated() where isIn { owners[place] = number }
+        for (number, mask) in masks.enumerated() {
+            precondition(mask.count == width * height)
+            for (place, isIn) in mask.enumerated() where isIn && owners[place] < 0 { owners[place] = number }
         }
         var drawn: [UInt8] = []
         drawn.reserveCapacity(pixels.count)

@@ -11,13 +11,13 @@ protocol PictureEngine: Sendable {
 
     /// What the head makes of pictures.
     ///
-    /// - Throws: ``ErrorCode/invalidInput`` for a picture that the model cannot take, ``ErrorCode/generationFailed`` for
-    ///   outputs that are not finite, ``ErrorCode/cancelled``.
+    /// - Throws: ``ErrorCode/invalidInput`` for a picture that the model cannot take, ``ErrorCode/cancelled``. Whether
+    ///   numbers are finite is for the caller to see.
     func outputs(_ pictures: [Picture], isCancelled: () -> Bool) throws(AIError) -> [[Float]]
 
     /// Pictures as vectors.
     ///
-    /// - Throws: as ``outputs(_:isCancelled:)`` does, but for outputs that are not finite.
+    /// - Throws: as ``outputs(_:isCancelled:)`` does.
     func vectors(_ pictures: [Picture], isCancelled: () -> Bool) throws(AIError) -> [[Float]]
 
     /// What a model with a map makes of a picture, in its own size.

@@ -30,7 +30,7 @@ public struct PictureIndex: Sendable {
 
     /// The file.
     public let path: String
-    /// What was wrong with the file that was there, in a few words; it is made anew. nil if nothing was.
+    /// Why the file that was there could not be used and will be replaced, in a few words; nil if it could.
     public private(set) var fault: String?
 
     private let model: PictureModel
@@ -45,7 +45,7 @@ public struct PictureIndex: Sendable {
     /// Seconds after which what was computed is written, so that an interruption costs no more.
     private static let writingInterval = 30.0
 
-    /// Opens an index, or begins one where there is no file.
+    /// Opens an index. Without a file it starts empty.
     ///
     /// - Parameters:
     ///   - name: what errors call the model; nil for its folder's name.
@@ -167,15 +167,17 @@ public struct PictureIndex: Sendable {
         var done = Changes()
         var written = Clock.seconds
         do throws(AIError) {
-            for (number, file) in files.enumerated() {
+            let places = try await ComputeQueue().run { _ throws(AIError) in
+                try files.map { file throws(AIError) in try Self.place(of: file) }
+            }
+            for (number, (file, path)) in zip(files, places).enumerated() {
                 do throws(AIError) {
-                    if try await add(file, limits) { done.computed += 1 } else { done.kept += 1 }
+                    if try await add(file, at: path, limits) { done.computed += 1 } else { done.kept += 1 }
                 } catch {
                     guard skipsUnreadable, [.unreadableFile, .invalidInput].contains(error.code) else {
                         throw error
                     }
                     // The vector of what was there before is not that of what is there now.
-                    let path = try Self.place(of: file)
                     drop(path)
                     done.unreadable.append(error)
                 }
@@ -203,12 +205,12 @@ public struct PictureIndex: Sendable {
         limits: PictureLimits = PictureLimits(), note: @Sendable (Int) -> Void = { _ in }
     ) async throws(AIError) -> Changes {
         let known = files
-        let gone = try await ComputeQueue().run { _ throws(AIError) in
+        let (gone, deleted) = try await ComputeQueue().run { _ throws(AIError) in
             var gone: [String] = []
             for path in known where try FileSystem.status(path) == nil { gone.append(path) }
-            return gone
+            return (gone, gone.filter { FileSystem.exists(Path.parent($0)) })
         }
-        for path in gone where FileSystem.exists(Path.parent(path)) { drop(path) }
+        for path in deleted { drop(path) }
         let missing = Set(gone)
         var done = try await add(
             known.filter { !missing.contains($0) }, limits: limits, skipsUnreadable: true, note: note)
@@ -221,9 +223,11 @@ public struct PictureIndex: Sendable {
         changes[path] = .some(nil)
     }
 
-    /// Whether it had to be computed.
-    private mutating func add(_ file: String, _ limits: PictureLimits) async throws(AIError) -> Bool {
-        let path = try Self.place(of: file)
+    /// - Parameter path: its ``place(of:)``.
+    /// - Returns: whether it had to be computed.
+    private mutating func add(
+        _ file: String, at path: String, _ limits: PictureLimits
+    ) async throws(AIError) -> Bool {
         let known = content.entries[path]
         let state = try await Self.read(file, unless: known?.stamp, limits)
         guard let state else { return false }

@@ -77,7 +77,7 @@ extension PictureModel {
         return found.map { label in
             PictureSegment(
                 label: labels[label], score: sums[label] / Double(counts[label]), pixels: counts[label],
-                mask: places.map { $0 == UInt32(label) })
+                number: UInt32(label), of: places)
         }
     }
 }

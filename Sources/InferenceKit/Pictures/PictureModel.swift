@@ -112,9 +112,13 @@ public final class PictureModel: Sendable {
     }
 
     /// What the head makes of pictures.
+    ///
+    /// - Throws: ``ErrorCode/generationFailed`` for numbers that are not finite, and what the engine throws.
     func outputs(_ pictures: [Picture]) async throws(AIError) -> [[Float]] {
         try await compute { [self] isCancelled throws(AIError) in
-            try engine.outputs(pictures, isCancelled: isCancelled)
+            try engine.outputs(pictures, isCancelled: isCancelled).map { outputs throws(AIError) in
+                try outputs.checkedFinite()
+            }
         }
     }
 

@@ -6,10 +6,16 @@ public struct PictureSegment: Sendable, Hashable {
     public let score: Double
     /// How many there are.
     public let pixels: Int
-    /// Whether each pixel of the picture is one of them, row by row from the top: as many as the picture has.
-    public let mask: [Bool]
+    /// The label's number, and that of each pixel's: a list that all segments of a picture share.
+    private let number: UInt32
+    private let numbers: [UInt32]
 
-    init(label: String, score: Double, pixels: Int, mask: [Bool]) {
-        (self.label, self.score, self.pixels, self.mask) = (label, score, pixels, mask)
+    /// Whether each pixel of the picture is one of them, row by row from the top: as many as the picture has. Made each
+    /// time that it is read.
+    public var mask: [Bool] { numbers.map { $0 == number } }
+
+    init(label: String, score: Double, pixels: Int, number: UInt32, of numbers: [UInt32]) {
+        (self.label, self.score, self.pixels) = (label, score, pixels)
+        (self.number, self.numbers) = (number, numbers)
     }
 }

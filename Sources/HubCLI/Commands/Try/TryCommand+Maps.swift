@@ -28,7 +28,7 @@ extension TryCommand {
                 if let output = request.output {
                     try await write(output, &report, context) { format throws(AIError) in
                         switch format {
-                        case .png: try picture.drawing(masks: segments.map(\.mask)).png()
+                        case .png: try picture.drawing(masks: segments.lazy.map(\.mask)).png()
                         case .npy:
                             NumPyFile.bytes(places(segments), width: picture.width, height: picture.height)
                         }

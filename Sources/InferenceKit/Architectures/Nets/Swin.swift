@@ -53,7 +53,7 @@ extension Settings {
 
     /// Stages, each of half the rows down and across and twice the numbers of the one before it.
     ///
-    /// - Throws: ``ErrorCode/malformedModel`` for sizes that are none.
+    /// - Throws: ``ErrorCode/malformedModel`` for sizes that are missing or not whole numbers.
     func windowStages(
         _ depths: [Int], _ windows: [WindowNet.Extent], heads: [Int], width first: Int
     ) throws(AIError) -> [WindowNet.Stage] {
