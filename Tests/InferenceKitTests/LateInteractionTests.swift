@@ -71,6 +71,21 @@ import Testing
         }
     }
 
+    /// What lists say of a folder without opening it.
+    @Test func modulesTellTheTask() throws {
+        for name in Self.names {
+            let row = try row(name)
+            let hasModules = row["files"]?["modules.json"] != nil
+            let task = try withExtendedLifetime(folder(row)) { ModelTask.ofModules(in: $0.path) }
+            #expect(task == (hasModules ? .ranking : nil), "\(name)")
+        }
+        #expect(ModelTask.ofModules(in: try Fixtures.path("micro/bert")) == .embedding)
+        let broken = try withExtendedLifetime(folder(row("pylate"), changing: ["modules.json": "{}"])) {
+            ModelTask.ofModules(in: $0.path)
+        }
+        #expect(broken == .embedding)
+    }
+
     @Test func threadsChangeNoBit() async throws {
         let folder = try folder(try row("pylate-windows"))
         let texts = try #require(try Self.golden.get()["texts"]?.array).compactMap(\.string)

@@ -17,11 +17,16 @@ package struct ModelKind: Sendable {
 
     /// The same of a folder or a GGUF file.
     package static func task(of inspection: ModelInspection, at path: String) -> String? {
-        if FileSystem.exists(Path.join(path, "modules.json")) { return ModelTask.embedding.rawValue }
+        if let task = ModelTask.ofModules(in: path) { return task.rawValue }
         let family = inspection.modelType.flatMap { name in
             RunnableModels.supported.family(name) ?? RunnableModels.supported.families(ggufName: name).first
         }
         return inspection.architecture.flatMap { family?.classes[$0] } ?? family?.tasks.first
+    }
+
+    /// Whether one talks with a model for a task: what only continues or translates texts has no chat template.
+    package static func chats(_ inspection: ModelInspection, as task: String?) -> Bool {
+        task == ModelTask.textGeneration.rawValue && inspection.hasChatTemplate
     }
 
     /// Ollama's words for what it can do.

@@ -14,7 +14,7 @@ enum ModelList {
             "owned_by": .string(String(model.reference.repository.id.name.split(separator: "/")[0])),
             // Not OpenAI's: what they are for, which of them chat, and how much their weights take.
             "task": task.map { .string($0) },
-            "chat": .bool(task == ModelTask.textGeneration.rawValue && model.inspection.hasChatTemplate),
+            "chat": .bool(ModelKind.chats(model.inspection, as: task)),
             "size_bytes": .int(model.bytes),
         ])
     }

@@ -66,15 +66,6 @@ extension OpenModel {
     }
 }
 
-extension EmbeddingResult {
-    /// The same with length 1; one of zeros stays as it is.
-    var unit: EmbeddingResult {
-        let length = vector.reduce(0.0) { $0 + Double($1) * Double($1) }.squareRoot()
-        guard length > 0 else { return self }
-        return EmbeddingResult(vector: vector.map { Float(Double($0) / length) }, tokenCount: tokenCount)
-    }
-}
-
 /// Labels of a request's own, whose vectors are computed once for all of its pictures.
 final class LabelTrial: Sendable {
     let names: [String]

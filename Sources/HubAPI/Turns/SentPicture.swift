@@ -1,15 +1,15 @@
 import HubCore
-import HubMedia
+package import HubMedia
 
 /// A picture of a request as it was sent: its kind is known, and it is not decoded yet.
-struct SentPicture: Sendable {
+package struct SentPicture: Sendable {
     let bytes: [UInt8]
     /// The field that it came in: `input[2]`.
     let place: String
 
     /// Several requests may decode pictures at once, so that the limit is half of the usual one: 50 million pixels need
     /// 150 MB, and are what a camera makes. The file's own limit is that of a request's body.
-    static let limits = PictureLimits(fileBytes: 16 << 20, pixels: 50_000_000)
+    package static let limits = PictureLimits(fileBytes: 16 << 20, pixels: 50_000_000)
     /// Pictures of one request.
     static let most = 1024
 

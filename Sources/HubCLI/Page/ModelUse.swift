@@ -5,7 +5,7 @@ import InferenceKit
 /// What a model is for, in words of the page.
 struct ModelUse: Sendable {
     var task: ModelTask
-    /// Whether one talks with it: what only continues or translates texts has no chat template.
+    /// Whether one talks with it.
     var chats: Bool
 
     init(_ task: ModelTask, chats: Bool = false) { (self.task, self.chats) = (task, chats) }
@@ -15,7 +15,7 @@ struct ModelUse: Sendable {
         guard let inspection = try? ModelInspection.outline(folder),
             let task = ModelKind.task(of: inspection, at: folder).flatMap(ModelTask.init(rawValue:))
         else { return nil }
-        self.init(task, chats: task == .textGeneration && inspection.hasChatTemplate)
+        self.init(task, chats: ModelKind.chats(inspection, as: task.rawValue))
     }
 
     /// What the engine does with models of one of the Hub's tasks; nil for tasks that it does not know.

@@ -1,4 +1,6 @@
+import HubAPI
 import HubCore
+import HubMedia
 import HubServer
 import InferenceKit
 
@@ -16,6 +18,7 @@ struct PicturesPage {
                     "form",
                     [
                         "class": "card looking live", "id": "looking", "data-model": request.query["model"],
+                        "data-most-pixels": "\(SentPicture.limits.pixels)",
                     ],
                     [models(), sources(), .tag("ul", ["id": "chosen", "class": "chosen", "hidden": ""])]
                         + [ways(), labels(), query(), actions()]),

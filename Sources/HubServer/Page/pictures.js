@@ -8,7 +8,7 @@ const [root, models, chosen, results, state] = ["looking", "model", "chosen", "r
 /** As many bytes as the chat takes of a file; a request has room for one such picture. */
 const MOST_BYTES = 8_000_000;
 /** What the server decodes at most. */
-const MOST_PIXELS = 50_000_000;
+const MOST_PIXELS = Number(root.dataset.mostPixels);
 const MOST_PICTURES = 100;
 /** The longer side of a picture that is made smaller: more than any model here looks at. */
 const SMALLER_SIDE = 2048;

@@ -30,6 +30,11 @@ public struct EmbeddingResult: Sendable, Hashable {
         return EmbeddingResult(vector: Array(vector.prefix(dimensions)), tokenCount: tokenCount)
     }
 
+    /// The same with length 1; one of zeros stays as it is.
+    package var unit: EmbeddingResult {
+        EmbeddingResult(vector: SentenceLayers.unit(vector), tokenCount: tokenCount)
+    }
+
     /// The cosine of the angle to another vector, -1 to 1; 0 if one of them is zero. Vectors of different lengths have
     /// none: nil.
     public func cosineSimilarity(to other: EmbeddingResult) -> Double? {

@@ -200,6 +200,18 @@ struct SentenceModules: Sendable, Hashable {
     }()
 }
 
+extension ModelTask {
+    /// What sentence-transformers' files make a folder's model for; nil without them, or for a model that ranks pairs, whose
+    /// class says so. Blocks.
+    package static func ofModules(in folder: String) -> ModelTask? {
+        // What is wrong with the files is told when the model is opened.
+        do throws(AIError) {
+            guard let modules = try SentenceModules.read(folder: folder, for: nil) else { return nil }
+            return modules.interaction == nil ? .embedding : .ranking
+        } catch { return .embedding }
+    }
+}
+
 /// The settings of sentence-transformers for reading a text: sentence_bert_config.json.
 struct SentenceSettings {
     /// Tokens of a text that are read, special ones included; nil if the file does not say.

@@ -46,7 +46,7 @@ struct PictureIndexFile: Sendable {
         case other
         /// Of a later version of the format.
         case later(UInt32)
-        /// An index that is made anew: its bytes are not those that were written, or an earlier version's.
+        /// An index that must be rebuilt: its bytes are damaged, or an earlier version wrote them.
         case unusable(String)
     }
 

@@ -63,7 +63,7 @@ import Testing
         try stage.machine.write("photos.index", bytes)
         let mended = try await stage.run(["rank", model, "a king", "--attach", "photos", "--index", "photos.index"])
         #expect(
-            mended.status == 0 && mended.error.contains("photos.index is made anew: its bytes have another digest"))
+            mended.status == 0 && mended.error.contains("photos.index is rebuilt: its bytes have another digest"))
         #expect(mended.error.contains("3 pictures computed, 0 kept"))
         // A picture that cannot be read is left out of a folder, and is an error by itself.
         try stage.machine.write("photos/cut.jpg", Array(Fixtures.bytes("pictures/444.jpg").prefix(300)))

@@ -66,7 +66,7 @@ extension TryCommand {
         let index = try await PictureIndex.open(path, for: model, named: place.id)
         if let fault = index.fault {
             context.output.warning(
-                "\(file.printable) is made anew: \(fault)", advice: "its pictures are computed again")
+                "\(file.printable) is rebuilt: \(fault)", advice: "its pictures are computed again")
         }
         return index
     }
